@@ -1,0 +1,17 @@
+"""`python -m k3preflight` and the `k3preflight` command."""
+
+import sys
+
+
+def main() -> int:
+    """Run the command line and return its exit code, also when interrupted during start-up."""
+    try:
+        from k3preflight.cli import run  # noqa: PLC0415 - an interrupt during the import is caught
+
+        return run()
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""Judges a host against scenarios: pure checks, one report. No I/O, no clock."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from k3preflight import __version__
+from k3preflight.assess import disk, memory
+from k3preflight.assess.case import Case, Outcome
+from k3preflight.assess.commands import next_commands
+from k3preflight.assess.verdict import verdict_of, worst
+from k3preflight.assess.whatif import what_if
+from k3preflight.models.host import Host
+from k3preflight.models.names import CheckId, Status
+from k3preflight.models.report import Assessment, Expert, Finding, Policy, Report
+from k3preflight.models.scenario import Choice, Scenario
+
+
+class Check(NamedTuple):
+    """A check's id, which is API, and the function that judges it."""
+
+    id: CheckId
+    judge: Callable[[Case], Iterable[Outcome]]
+
+    @property
+    def summary(self) -> str:
+        """What it decides: the first line of the function's docstring."""
+        return (self.judge.__doc__ or "").partition("\n")[0]
+
+    @property
+    def anchor(self) -> str:
+        """Where the README speaks of it."""
+        return f"README.md#{self.id.replace('.', '-')}"
+
+
+CHECKS = (
+    Check(CheckId.DISK_CAPACITY, disk.capacity),
+    Check(CheckId.DISK_PATH, disk.path),
+    Check(CheckId.DISK_WRITABLE, disk.writable),
+    Check(CheckId.MEMORY_MINIMUM, memory.minimum),
+    Check(CheckId.MEMORY_RECOMMENDED, memory.recommended),
+    Check(CheckId.MEMORY_RESIDENCY, memory.residency),
+)
+
+
+def assess(choices: Sequence[Choice], host: Host, policy: Policy, *, named: bool = True) -> Report:
+    """Judge every chosen scenario on `host`.
+
+    `named` says whether the user named the scenarios (all must fit) or not (any may).
+    """
+    scenarios = [scenario for choice in choices for scenario in choice.scenarios]
+    host, policy = what_if(host, policy, scenarios)
+    assessments: list[Assessment] = []
+    for choice in choices:
+        picked = (_largest(choice, host, policy),) if choice.rule == "largest" else choice.scenarios
+        assessments += [_assessment(Case(item, host, policy), choice.requested) for item in picked]
+    return Report(
+        tool_version=__version__,
+        host=host,
+        policy=policy,
+        assessments=tuple(assessments),
+        verdict=verdict_of(
+            assessments, {scenario.name: scenario for scenario in scenarios}, named=named
+        ),
+    )
+
+
+def _largest(choice: Choice, host: Host, policy: Policy) -> Scenario:
+    """The largest preset whose minimum usable memory holds; the smallest where none does."""
+    usable = host.memory.usable or 0
+    by_size = sorted(
+        choice.scenarios, key=lambda item: memory.minimum_of(Case(item, host, policy)).high
+    )
+    fitting = [
+        item for item in by_size if memory.minimum_of(Case(item, host, policy)).high <= usable
+    ]
+    return (fitting or by_size[:1])[-1]
+
+
+def _assessment(case: Case, requested: str) -> Assessment:
+    profile = case.scenario.profile
+    findings = tuple(
+        Finding(check=check.id, anchor=check.anchor, **outcome._asdict())
+        for check in CHECKS
+        for outcome in _judged(check, case)
+    )
+    gap = memory.residency_of(case).gap
+    return Assessment(
+        scenario=case.scenario.name,
+        requested=requested,
+        title=profile.title,
+        status=worst(finding.status for finding in findings),
+        mode=None if gap is None else "offload/stream" if gap else "resident",
+        experts=Expert(
+            model=profile.model.name,
+            selected=profile.model.experts_per_token,
+            of=profile.model.experts,
+        ),
+        findings=findings,
+        caveats=profile.caveats,
+        commands=next_commands(case),
+    )
+
+
+def _judged(check: Check, case: Case) -> Iterable[Outcome]:
+    """The check's outcomes, as the policy's --skip and --ignore let them count."""
+    if check.id in case.policy.skip:
+        return [Outcome(Status.SKIP, "left out with --skip")]
+    if not _probed(check, case):
+        name = case.scenario.profile.name
+        return [
+            Outcome(
+                Status.UNKNOWN,
+                f"this host was not probed for {name}",
+                f"Probe it again: k3preflight probe {name}",
+            )
+        ]
+    outcomes = check.judge(case)
+    if check.id not in case.policy.ignore:
+        return outcomes
+    return [
+        outcome._replace(
+            status=Status.WARN, message=f"ignored ({outcome.status}): {outcome.message}"
+        )
+        if outcome.status in {Status.FAIL, Status.UNKNOWN}
+        else outcome
+        for outcome in outcomes
+    ]
+
+
+def _probed(check: Check, case: Case) -> bool:
+    """Memory is a fact of the host alone; the rest is looked at for one profile."""
+    if check.id.startswith("memory."):
+        return True
+    if check.id.startswith("disk.") and case.policy.free_disk is not None:
+        return True
+    return case.scenario.profile.name in case.host.profiles

@@ -1,0 +1,226 @@
+"""Memory: can the runtime start and keep what it must, and how much of the weights is resident?"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from k3preflight.assess.case import Case, Outcome
+from k3preflight.models.names import Status
+from k3preflight.models.profile import Sourced
+from k3preflight.models.report import Budget, Item
+from k3preflight.units import ceil_div, gb, percent, ram
+
+
+class Minimum(NamedTuple):
+    """What a scenario must hold, in bytes; `low` < `high` where only two figures are known."""
+
+    low: int
+    high: int
+    items: tuple[Item, ...]
+
+
+def minimum_of(case: Case) -> Minimum:
+    """ceil((parts + state + KV x context) x 100 / start percent), never under the measured peak.
+
+    Source of each figure: the profile. The share a runtime leaves free is an item of its own.
+    """
+    memory, preset = case.scenario.profile.memory, case.scenario.preset
+    parts = [*memory.parts, *(preset.parts if preset else ())]
+    items = [_item(part.name, part.bytes, part) for part in parts]
+    unsure = sum(part.at_most - part.bytes for part in parts if part.at_most is not None)
+    if preset and preset.expert_cache:
+        items.append(_item("expert cache", preset.expert_cache.bytes, preset.expert_cache))
+    if memory.state:
+        items.append(_item("state", memory.state.bytes, memory.state))
+    if memory.kv_per_token:
+        kv = memory.kv_per_token.bytes * case.context
+        items.append(_item(f"KV cache, {case.context:,} positions", kv, memory.kv_per_token))
+    start = memory.start_percent.percent if memory.start_percent else 100
+    plan = sum(item.bytes for item in items)
+    low, high = (ceil_div(size * 100, start) for size in (plan, plan + unsure))
+    if memory.start_percent:
+        kept_free = _item(
+            f"kept free by the runtime ({100 - start}%)", low - plan, memory.start_percent
+        )
+        items.append(kept_free)
+    if preset and preset.peak and preset.peak.bytes > low:
+        items.append(_item("up to the measured peak", preset.peak.bytes - low, preset.peak))
+        low, high = preset.peak.bytes, max(high, preset.peak.bytes)
+    if high > low:
+        items.append(
+            Item(side="need", name="not published, at most", bytes=high - low, source="whole file")
+        )
+    return Minimum(low, high, tuple(items))
+
+
+def _item(name: str, size: int, figure: Sourced) -> Item:
+    return Item(side="need", name=name, bytes=size, source=f"{figure.source} ({figure.basis})")
+
+
+def _usable_item(case: Case) -> tuple[Item, ...]:
+    memory = case.host.memory
+    if memory.usable is None:
+        return ()
+    source = memory.usable_from or "not recorded"
+    return (Item(side="have", name="usable memory", bytes=memory.usable, source=source),)
+
+
+def minimum(case: Case) -> Iterator[Outcome]:
+    """Usable memory holds what the runtime must keep resident; available memory lets it start now.
+
+    Fails under the minimum, warns where only the available memory is under it. Unknown where usable
+    memory could not be read, or lies between the two figures of a minimum not published exactly.
+    """
+    need, memory = minimum_of(case), case.host.memory
+    budget = Budget.of(need.high, memory.usable, (*need.items, *_usable_item(case)))
+    if memory.usable is None:
+        yield Outcome(
+            Status.UNKNOWN,
+            f"{ram(need.high)} needed; usable memory is unknown: {case.host.why('memory.usable')}",
+            "Say how much there is with --memory.",
+            budget,
+        )
+        return
+    has = f"{ram(memory.usable)} usable"
+    if memory.usable < need.low:
+        yield Outcome(
+            Status.FAIL,
+            f"short by {gb(need.low - memory.usable)}: needs {_span(need)}, {has}",
+            f"Use a machine or a limit with at least {ram(need.low)}{_smaller_preset(case)}.",
+            budget,
+        )
+    elif memory.usable < need.high:
+        yield Outcome(
+            Status.UNKNOWN,
+            f"needs {_span(need)}; the exact figure is not published, and {has} lies between",
+            f"{ram(need.high)} would settle it.",
+            budget,
+        )
+    elif memory.available is not None and memory.available < need.high:
+        yield Outcome(
+            Status.WARN,
+            f"needs {_span(need)}, {has}, but only {ram(memory.available)} available: "
+            "would not start right now",
+            f"Free {gb(need.high - memory.available)}: stop what holds it, then check again.",
+            budget,
+        )
+    else:
+        yield _passed(case, need, has, budget)
+
+
+def _passed(case: Case, need: Minimum, has: str, budget: Budget) -> Outcome:
+    available = case.host.memory.available
+    now = (
+        f"{ram(available)} available now"
+        if available is not None
+        else "what is available now is unknown"
+    )
+    text = f"needs {_span(need)}, {has}, {now}"
+    if case.scenario.profile.memory.kv_per_token is None and case.policy.context is not None:
+        return Outcome(
+            Status.WARN,
+            f"{text}; KV not included: nobody published its size, so {case.context:,} positions "
+            "cannot be judged",
+            "Leave room beyond the minimum, and watch the first run.",
+            budget,
+        )
+    return Outcome(Status.PASS, text, None, budget)
+
+
+def _span(need: Minimum) -> str:
+    return ram(need.high) if need.low == need.high else f"{gb(need.low)} to {gb(need.high)}"
+
+
+def _smaller_preset(case: Case) -> str:
+    if case.scenario.preset is None:
+        return ""
+    usable = case.host.memory.usable or 0
+    for preset in reversed(case.scenario.profile.presets):
+        other = case._replace(scenario=case.scenario._replace(preset=preset))
+        if minimum_of(other).high <= usable:
+            return f", or take a smaller preset: {other.scenario.name} fits"
+    return ""
+
+
+def recommended(case: Case) -> Iterator[Outcome]:
+    """Usable memory meets what the publisher asks for, or what a run was measured to take."""
+    asked = case.scenario.profile.memory.recommended
+    if asked is None:
+        yield Outcome(Status.SKIP, "no recommended memory is published")
+        return
+    usable = case.host.memory.usable
+    items = (_item("recommended", asked.bytes, asked), *_usable_item(case))
+    budget = Budget.of(asked.bytes, usable, items)
+    if usable is None:
+        yield Outcome(
+            Status.SKIP, f"usable memory is unknown: {case.host.why('memory.usable')}", None, budget
+        )
+    elif budget.gap:
+        yield Outcome(
+            Status.WARN,
+            f"{ram(usable)} usable, {ram(asked.bytes)} recommended ({asked.source})",
+            f"Expect it slower than published; {gb(budget.gap)} more would meet it.",
+            budget,
+        )
+    else:
+        yield Outcome(
+            Status.PASS, f"{ram(usable)} usable, {ram(asked.bytes)} recommended", None, budget
+        )
+
+
+def residency_of(case: Case) -> Budget:
+    """The weights against usable memory, capped by the preset's peak where it caps itself."""
+    preset, usable = case.scenario.preset, case.host.memory.usable
+    checkpoint = case.scenario.profile.checkpoint
+    items = [
+        _item(
+            "weights",
+            case.weights,
+            checkpoint.published_size
+            if case.published and checkpoint.published_size
+            else checkpoint.size,
+        )
+    ]
+    have = usable
+    if usable is not None and preset and preset.peak and preset.peak.bytes < usable:
+        have = preset.peak.bytes
+        source = f"{preset.peak.source} ({preset.peak.basis})"
+        items.append(Item(side="have", name=f"preset {preset.name}", bytes=have, source=source))
+    else:
+        items.extend(_usable_item(case))
+    return Budget.of(case.weights, have, items)
+
+
+def residency(case: Case) -> Iterator[Outcome]:
+    """How much of the weights memory can hold at once; KV, OS and buffers are not in it.
+
+    A runtime that streams by design passes with a gap, one that would page warns. With
+    --require-resident a gap fails.
+    """
+    budget = residency_of(case)
+    require = case.policy.require_resident
+    if budget.have is None or budget.gap is None or budget.coverage_percent is None:
+        why = f"usable memory is unknown: {case.host.why('memory.usable')}"
+        yield Outcome(Status.UNKNOWN if require else Status.SKIP, why, None, budget)
+        return
+    share = f"{percent(budget.coverage_percent)} of {gb(budget.need)} of weights resident"
+    note = "KV, OS and buffers not counted"
+    if budget.gap == 0:
+        yield Outcome(Status.PASS, f"{share} ({note})", None, budget)
+        return
+    left = f"{share}, {gb(budget.gap)} not ({note})"
+    if require:
+        yield Outcome(
+            Status.FAIL,
+            left,
+            f"Use {gb(budget.gap)} more memory, or leave out --require-resident.",
+            budget,
+        )
+    elif case.scenario.profile.memory.overflow == "stream":
+        yield Outcome(Status.PASS, f"{left}; streamed from disk by design", None, budget)
+    else:
+        yield Outcome(
+            Status.WARN,
+            f"{left}; what is not resident pages from disk, which is slow",
+            "Use more memory, or a runtime that streams by design.",
+            budget,
+        )

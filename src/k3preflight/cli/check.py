@@ -1,0 +1,115 @@
+"""`k3preflight check`: judge this machine, or a host document, before the download."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from k3preflight.cli import options
+from k3preflight.cli.out import screen, write_file, write_stdout
+from k3preflight.errors import UsageError
+from k3preflight.models.names import FailOn, Sizes
+from k3preflight.render import Format, render
+
+
+def check(
+    scenarios: options.Scenarios = None,
+    directory: options.Directory = None,
+    places: options.Places = None,
+    memory: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE", parser=options.SizeOption, help="What if the host had this much RAM."
+        ),
+    ] = None,
+    free_disk: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE",
+            parser=options.SizeOption,
+            help="What if this much were free; no path is touched.",
+        ),
+    ] = None,
+    headroom: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PERCENT",
+            parser=options.PercentOption,
+            help="Disk headroom. [default: the profile's, 15]",
+        ),
+    ] = None,
+    context: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Positions the KV cache must hold. [default: the profile's]"
+        ),
+    ] = None,
+    sizes: Annotated[
+        Sizes, typer.Option(help="Exact bytes, or the publishers' rounded sizes.")
+    ] = Sizes.EXACT,
+    require_resident: Annotated[
+        bool, typer.Option("--require-resident", help="Weights beyond memory fail.")
+    ] = False,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Judge this host document; - reads stdin."),
+    ] = None,
+    profile_files: options.ProfileFiles = None,
+    ignore: options.Ignore = None,
+    skip: options.Skip = None,
+    fail_on: Annotated[FailOn, typer.Option(help="What makes the exit code 1.")] = FailOn.FAIL,
+    form: Annotated[Format, typer.Option("--format", help="What stdout gets.")] = Format.TABLE,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report there too.")
+    ] = None,
+    debug: options.Debug = False,
+) -> int:
+    """Say whether Kimi K3 fits: disk, memory, runtime, and what to do instead.
+
+    Exits 0 when it fits, 1 when it does not, 2 on bad usage, 3 when it cannot be told.
+    """
+    del debug  # read from the arguments, where an exception is caught
+    from k3preflight.assess import assess  # noqa: PLC0415 - pydantic is loaded only to judge
+    from k3preflight.cli.exits import exit_of  # noqa: PLC0415
+    from k3preflight.cli.hosts import read_host  # noqa: PLC0415
+    from k3preflight.models.report import Policy  # noqa: PLC0415
+    from k3preflight.profiles import catalog, choose, refuse_context  # noqa: PLC0415
+
+    choices = choose(scenarios or (), catalog(profile_files or ()))
+    if context is not None:
+        refuse_context(context, choices)
+    policy = Policy(
+        sizes=sizes,
+        headroom_percent=headroom,
+        context=context,
+        require_resident=require_resident,
+        memory=memory,
+        free_disk=free_disk,
+        ignore=options.flat(ignore),
+        skip=options.flat(skip),
+    )
+    if host is not None:
+        _refuse_touching(directory, places)
+        facts = read_host(host)
+    else:
+        from k3preflight.cli.wanted import wanted  # noqa: PLC0415
+        from k3preflight.probe import probe  # noqa: PLC0415 - psutil is loaded only to probe
+
+        facts = probe(
+            wanted(choices, directory, places or (), policy.skip, touch_disk=free_disk is None)
+        )
+    report = assess(choices, facts, policy, named=bool(scenarios))
+    text = render(report, form, screen())
+    if output is not None:
+        write_file(output, text)
+    write_stdout(text)
+    return exit_of(report, fail_on)
+
+
+def _refuse_touching(directory: str | None, places: list[options.PlaceOption] | None) -> None:
+    for option, given in (("--dir", directory), ("--place", places)):
+        if given:
+            raise UsageError(
+                f"--host with {option}: the host document carries its own places",
+                f"Leave one out, or give {option} to k3preflight probe on that machine.",
+            )

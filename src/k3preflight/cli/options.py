@@ -1,0 +1,110 @@
+"""Options that several commands share, and the one place that turns their text into values."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple, TypeVar
+
+import typer
+
+from k3preflight.models.names import CheckId, Role
+from k3preflight.units import Size, parse_percent
+
+T = TypeVar("T")
+
+
+class PlaceOption(NamedTuple):
+    """One `--place ROLE=PATH`."""
+
+    role: Role
+    path: str
+
+
+class CheckList(NamedTuple):
+    """One `--skip` or `--ignore`, which may name several checks."""
+
+    ids: tuple[CheckId, ...]
+
+
+def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """`parse` for Typer: its message, with the option named in front."""
+
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+
+    return parsed
+
+
+def _check_ids(text: str) -> CheckList:
+    known = [check.value for check in CheckId]
+    for name in text.split(","):
+        if name not in known:
+            raise ValueError(f"{name!r} is not a check; k3preflight checks lists them")
+    return CheckList(tuple(CheckId(name) for name in text.split(",")))
+
+
+def _role_path(text: str) -> PlaceOption:
+    role, equals, path = text.partition("=")
+    roles = [known.value for known in Role]
+    if not equals or not path:
+        raise ValueError(f"{text!r} is not ROLE=PATH, such as trunk=/fast/trunk")
+    if role not in roles:
+        raise ValueError(f"{role!r} is not a role; known: {', '.join(roles)}")
+    return PlaceOption(Role(role), path)
+
+
+Scenarios = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="NAME, NAME:PRESET, NAME:all or NAME:largest; with none, every profile of the default "
+        "check, any of which may fit.",
+    ),
+]
+Directory = Annotated[
+    str | None,
+    typer.Option("--dir", metavar="PATH", help="The directory handed to the runtime. [default: .]"),
+]
+Places = Annotated[
+    list[PlaceOption] | None,
+    typer.Option(
+        "--place",
+        metavar="ROLE=PATH",
+        parser=_parser(_role_path),
+        help="Put one role (checkpoint, trunk) elsewhere.",
+    ),
+]
+ProfileFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--profile-file", metavar="FILE", help="A profile of your own; repeatable."),
+]
+Skip = Annotated[
+    list[CheckList] | None,
+    typer.Option(
+        "--skip",
+        metavar="ID[,ID]",
+        parser=_parser(_check_ids),
+        help="Leave checks out; what only they need is not looked at.",
+    ),
+]
+Ignore = Annotated[
+    list[CheckList] | None,
+    typer.Option(
+        "--ignore",
+        metavar="ID[,ID]",
+        parser=_parser(_check_ids),
+        help="Turn a check's failure into a warning; it stays visible.",
+    ),
+]
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Show the traceback of a bug of k3preflight's own.")
+]
+SizeOption = _parser(Size.parse)
+PercentOption = _parser(parse_percent)
+
+
+def flat(lists: Sequence[CheckList] | None) -> tuple[CheckId, ...]:
+    """The checks of a repeatable option whose every use may name several, each once."""
+    return tuple(dict.fromkeys(name for entry in lists or () for name in entry.ids))

@@ -1,0 +1,119 @@
+"""Where output goes: the document to stdout, everything else to stderr."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from k3preflight.errors import Exit, UsageError
+from k3preflight.render import Screen
+from k3preflight.text import visible
+
+SCHEMA_VERSION = 1
+
+
+def screen() -> Screen:
+    """Width and colour of stdout: colour only on a terminal, and never with NO_COLOR."""
+    stream = sys.stdout
+    terminal = stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+    return Screen(
+        width=max(20, shutil.get_terminal_size().columns),
+        color=terminal and not os.environ.get("NO_COLOR"),
+    )
+
+
+def write_stdout(text: str) -> None:
+    """Write a whole document to stdout, in any console encoding.
+
+    A reader that has gone away is not an error: the command keeps its own exit code.
+
+    Raises:
+        UsageError: stdout cannot be written, as on a full disk.
+    """
+    _write(sys.stdout, text)
+
+
+def complain(text: str) -> None:
+    """Write one line to stderr."""
+    _write(sys.stderr, visible(text) + "\n")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:  # closed by whoever started us
+        return
+    encoding = stream.encoding or "ascii"
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        _silence(stream)
+    except OSError as error:
+        _silence(stream)
+        raise UsageError(f"the output cannot be written: {error.strerror}") from error
+
+
+def _silence(stream: TextIO) -> None:
+    """Point the stream at nothing, or the interpreter would complain about it as it exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write `path` whole or not at all, by a temporary file beside it and a rename.
+
+    Raises:
+        UsageError: it cannot be written; what was there before is kept.
+    """
+    temporary: str | None = None
+    try:
+        if path.exists() and not path.is_file():  # /dev/stderr, a pipe: nothing to rename over
+            path.write_text(text, encoding="utf-8")
+            return
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(temporary).chmod(path.stat().st_mode & 0o7777 if path.exists() else _default_mode())
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise UsageError(
+            f"--output {path}: cannot be written: {error.strerror}",
+            "Nothing was changed there; name a file in a directory this user can write to.",
+        ) from error
+
+
+def _default_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def write_error(arguments: Sequence[str], message: str, hint: str | None, code: Exit) -> None:
+    """One line on stderr, and where JSON was asked for a whole JSON document on stdout."""
+    stop = "" if message.endswith((".", "?", "!")) else "."
+    complain(f"k3preflight: {message}" + (f"{stop} {hint}" if hint else ""))
+    if _wants_json(arguments):
+        error = {"message": visible(message), "hint": hint and visible(hint), "exit": int(code)}
+        try:
+            write_stdout(json.dumps({"schema_version": SCHEMA_VERSION, "error": error}) + "\n")
+        except UsageError as broken:
+            complain(f"k3preflight: {broken.message}")
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the command line asks for JSON, also where it cannot be parsed otherwise."""
+    if arguments[:1] == ["probe"]:
+        return True
+    formats = [
+        value
+        for option, value in zip(arguments, [*arguments[1:], ""], strict=True)
+        if option == "--format"
+    ]
+    formats += [item.partition("=")[2] for item in arguments if item.startswith("--format=")]
+    return "json" in formats[-1:]

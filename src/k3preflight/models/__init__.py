@@ -1,0 +1,1 @@
+"""The vocabulary: profiles, hosts and reports as frozen models. They judge nothing."""

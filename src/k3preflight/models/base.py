@@ -1,0 +1,64 @@
+"""What all models share: frozen, whole bytes, and text that is safe to show."""
+
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from k3preflight.text import listed, visible
+from k3preflight.units import LARGEST, SIZE_PATTERN, Size
+
+
+class Document(BaseModel):
+    """Part of a host or a report: keys a newer minor version added are ignored."""
+
+    # defer_build: a model nested in another is compiled once, with it (a third of start-up).
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+
+
+class Strict(BaseModel):
+    """Part of a profile, written by hand: a key nobody knows is a mistake."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+Text = Annotated[str, AfterValidator(visible)]
+"""A string with control characters and undecodable bytes spelled out."""
+
+Bytes = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
+"""Whole bytes in a host or a report."""
+
+Count = Annotated[int, Field(strict=True, ge=0)]
+Percent = Annotated[int, Field(strict=True, ge=0, le=1000)]
+
+WrittenSize = Annotated[
+    int,
+    BeforeValidator(Size.of),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": LARGEST},
+                {"type": "string", "pattern": SIZE_PATTERN},
+            ],
+            "description": 'Bytes as a whole number, or text with a unit such as "128 GB".',
+        }
+    ),
+]
+"""Bytes as a person writes them in a profile: `1560998984390` or `"1560 GB"`."""
+
+
+def problems(error: ValidationError) -> str:
+    """Key and reason of each problem, the first three of them, in one line."""
+    found = [
+        f"{'.'.join(map(str, entry['loc'])) or 'the document'}: "
+        + entry["msg"].removeprefix("Value error, ")
+        for entry in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    return visible(listed(found, most=3, separator="; "))

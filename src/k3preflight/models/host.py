@@ -1,0 +1,130 @@
+"""A host: facts about one machine, nothing judged.
+
+A fact that could not be read is null, and listed in `unknown` with the reason. A host is a file
+that any machine can judge later.
+"""
+
+from typing import Literal
+
+from k3preflight.models.base import Bytes, Document, Text
+from k3preflight.models.names import Role
+
+SCHEMA_VERSION: Literal[1] = 1
+
+Source = Literal["measured", "flag"]
+
+
+class WantedPlace(Document):
+    """Where one artifact of one profile is to live, as the user or the runtime says."""
+
+    profile: Text
+    role: Role
+    requested: str
+    decided_by: Text
+    follows: Role | None = None
+
+
+class Wanted(Document):
+    """What the probe is to look at. Built by the command line from the chosen profiles."""
+
+    profiles: tuple[Text, ...] = ()
+    places: tuple[WantedPlace, ...] = ()
+    touch_disk: bool = True
+    skip: frozenset[str] = frozenset()
+
+
+class Unknown(Document):
+    """A fact that is null, and why."""
+
+    fact: Text
+    reason: Text
+
+
+class System(Document):
+    """The operating system and architecture, as the interpreter reports them."""
+
+    system: Text | None = None
+    release: Text | None = None
+    machine: Text | None = None
+    python: Text | None = None
+
+
+class Memory(Document):
+    """RAM in bytes. `usable` is what a process can have at most, `available` what it gets now."""
+
+    total: Bytes | None = None
+    usable: Bytes | None = None
+    available: Bytes | None = None
+    swap_total: Bytes | None = None
+    usable_from: Text | None = None
+    source: Source = "measured"
+
+
+class Place(Document):
+    """Where one artifact of one profile lives, and what is really there.
+
+    `requested` as given, `path` absolute, `resolved` behind every link, `measured` the nearest
+    existing directory at or above it, which is what was looked at. `problem` says why nothing can
+    be put there.
+    """
+
+    profile: Text
+    role: Role
+    requested: Text
+    decided_by: Text
+    follows: Role | None = None
+    path: Text
+    resolved: Text | None = None
+    measured: Text | None = None
+    exists: bool | None = None
+    problem: Text | None = None
+    writable: bool | None = None
+    volume: Text | None = None
+    present: Bytes | None = None
+    source: Source = "measured"
+
+
+class Volume(Document):
+    """A file system that places lie on. `free` is what this user can still fill, in bytes."""
+
+    id: Text
+    mount_point: Text | None = None
+    device: Text | None = None
+    filesystem: Text | None = None
+    total: Bytes | None = None
+    free: Bytes | None = None
+    source: Source = "measured"
+
+
+class Host(Document):
+    """Everything known about one machine. `profiles` lists what it was probed for."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    tool_version: Text
+    name: Text | None = None
+    probed_at: Text | None = None
+    profiles: tuple[Text, ...] = ()
+    system: System = System()
+    memory: Memory = Memory()
+    places: tuple[Place, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+
+    def why(self, fact: str) -> str:
+        """The reason `fact` is null."""
+        return next(
+            (entry.reason for entry in self.unknown if entry.fact == fact),
+            "not in the host document",
+        )
+
+    def places_of(self, profile: str, role: Role | None = None) -> tuple[Place, ...]:
+        """The places of one profile, of one role where given; several where it is spread."""
+        return tuple(
+            place
+            for place in self.places
+            if place.profile == profile and (role is None or place.role is role)
+        )
+
+    def volume(self, volume_id: str | None) -> Volume | None:
+        """The volume with this id."""
+        return next((volume for volume in self.volumes if volume.id == volume_id), None)

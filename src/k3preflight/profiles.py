@@ -1,0 +1,140 @@
+"""Find, read and validate profile files, and turn what a user names into scenarios."""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from k3preflight.errors import UsageError
+from k3preflight.models.base import problems
+from k3preflight.models.names import ALL, LARGEST
+from k3preflight.models.profile import Profile
+from k3preflight.models.scenario import Choice, Scenario
+
+LARGEST_PROFILE = 4 * 2**20  # bytes; a hundred times the longest profile known
+
+Catalog = Mapping[str, Path]
+"""Profile names and the files they are read from."""
+
+
+def packaged_folder(name: str) -> Path:
+    """The folder `name` (profiles, schemas) of the wheel, or of the checkout it runs from."""
+    package = Path(str(files("k3preflight")))
+    checkout = package.parents[1] / name
+    # The checkout first: an editable install leaves a copy from the day it was made.
+    return checkout if (package.parents[1] / "pyproject.toml").is_file() else package / f"_{name}"
+
+
+def catalog(own_files: Iterable[Path] = ()) -> Catalog:
+    """The profiles that come with the tool, and the user's own, which win over the same name.
+
+    Raises:
+        UsageError: two of the user's files have the same name.
+    """
+    found = {path.stem: path for path in sorted(packaged_folder("profiles").glob("*.toml"))}
+    own: dict[str, Path] = {}
+    for path in own_files:
+        if path.stem in own:
+            raise UsageError(
+                f"two profile files are named {path.stem!r}: {own[path.stem]} and {path}",
+                "A profile is named after its file; rename one.",
+            )
+        own[path.stem] = path
+    return found | own
+
+
+def read_profile(path: Path) -> Profile:
+    """The profile in `path`, named after the file.
+
+    Raises:
+        UsageError: it cannot be read, is not TOML, or a key is wrong; file, key and reason.
+    """
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(LARGEST_PROFILE + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(raw) > LARGEST_PROFILE:
+        raise UsageError(f"{path}: over {LARGEST_PROFILE} bytes; this is not a profile")
+    try:
+        data = tomllib.loads(raw.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from error
+    if "name" in data:
+        raise UsageError(f"{path}: name: not a key of the file; a profile is named after its file")
+    try:
+        return Profile.model_validate(data | {"name": path.stem})
+    except ValidationError as error:
+        raise UsageError(
+            f"{path}: {problems(error)}", "The format: k3preflight schema profile"
+        ) from error
+
+
+def choose(names: Sequence[str], known: Catalog) -> tuple[Choice, ...]:
+    """The scenarios that `names` ask for; with none, every profile of the default check.
+
+    Raises:
+        UsageError: an unknown profile or preset, with the known ones and the nearest spelling.
+    """
+    if not names:
+        profiles = (read_profile(path) for path in known.values())
+        return tuple(
+            Choice(scenario.name, (scenario,))
+            for scenario in (_default(profile) for profile in profiles if profile.in_default_check)
+        )
+    return tuple(_choice(name, known) for name in dict.fromkeys(names))
+
+
+def _choice(requested: str, known: Catalog) -> Choice:
+    name, colon, preset_name = requested.partition(":")
+    if name not in known:
+        raise UsageError(
+            f"no profile is named {name!r}; known: {', '.join(known)}", _nearest(name, known)
+        )
+    profile = read_profile(known[name])
+    if not colon:
+        return Choice(requested, (_default(profile),))
+    if not profile.presets:
+        raise UsageError(f"{name} has no presets: write {name} without {':' + preset_name!r}")
+    every = tuple(Scenario(profile, preset) for preset in profile.presets)
+    if preset_name == ALL:
+        return Choice(requested, every, "any")
+    if preset_name == LARGEST:
+        return Choice(requested, every, "largest")
+    for scenario in every:
+        if scenario.preset and scenario.preset.name == preset_name:
+            return Choice(requested, (scenario,))
+    presets = [preset.name for preset in profile.presets] + [ALL, LARGEST]
+    raise UsageError(
+        f"{name} has no preset {preset_name!r}; known: {', '.join(presets)}",
+        _nearest(preset_name, presets),
+    )
+
+
+def _default(profile: Profile) -> Scenario:
+    preset = next((item for item in profile.presets if item.name == profile.default_preset), None)
+    return Scenario(profile, preset)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    close = get_close_matches(name, list(known), n=1)
+    return f"Did you mean {close[0]!r}?" if close else None
+
+
+def refuse_context(context: int, choices: Iterable[Choice]) -> None:
+    """Refuse a context that one of the chosen scenarios cannot take.
+
+    Raises:
+        UsageError: names the scenario and its limit.
+    """
+    for choice in choices:
+        for scenario in choice.scenarios:
+            most = scenario.profile.memory.max_context.count
+            if context > most:
+                raise UsageError(
+                    f"--context {context:,}: {scenario.name} takes at most {most:,} positions",
+                    f"Write --context {most} or less, or leave {scenario.profile.name} out.",
+                )
