@@ -1,6 +1,5 @@
 """Find, read and validate profile files, and turn what a user names into scenarios."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
@@ -13,6 +12,7 @@ from k3preflight.models.base import problems
 from k3preflight.models.names import ALL, LARGEST
 from k3preflight.models.profile import Profile
 from k3preflight.models.scenario import Choice, Scenario
+from k3preflight.toml import read_toml
 
 LARGEST_PROFILE = 4 * 2**20  # bytes; a hundred times the longest profile known
 
@@ -52,17 +52,7 @@ def read_profile(path: Path) -> Profile:
     Raises:
         UsageError: it cannot be read, is not TOML, or a key is wrong; file, key and reason.
     """
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(LARGEST_PROFILE + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(raw) > LARGEST_PROFILE:
-        raise UsageError(f"{path}: over {LARGEST_PROFILE} bytes; this is not a profile")
-    try:
-        data = tomllib.loads(raw.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from error
+    data = read_toml(path, most=LARGEST_PROFILE, kind="profile")
     if "name" in data:
         raise UsageError(f"{path}: name: not a key of the file; a profile is named after its file")
     try:

@@ -90,6 +90,19 @@ class Speed(int):
             raise ValueError(f"{text!r} is not a usable speed: {_SPEED_HELP}")
         return cls(value)
 
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """A speed from whole bytes a second or from text with a unit.
+
+        Raises:
+            ValueError: any other type (bool and float included), or under one byte a second.
+        """
+        if isinstance(value, str):
+            return cls.parse(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
+            raise ValueError(f"{value!r} is not a speed: {_SPEED_HELP}")
+        return cls(value)
+
 
 def parse_percent(text: str) -> int:
     """A whole percent, 0 to 1000.

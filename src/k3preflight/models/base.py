@@ -13,7 +13,7 @@ from pydantic import (
 )
 
 from k3preflight.text import listed, visible
-from k3preflight.units import LARGEST, SIZE_PATTERN, Size
+from k3preflight.units import LARGEST, SIZE_PATTERN, Size, Speed
 
 
 class Document(BaseModel):
@@ -52,6 +52,9 @@ WrittenSize = Annotated[
     ),
 ]
 """Bytes as a person writes them in a profile: `1560998984390` or `"1560 GB"`."""
+
+WrittenSpeed = Annotated[int, BeforeValidator(Speed.of)]
+"""Bytes a second as a person writes them: `3200000000` or `"3.2 GB/s"`."""
 
 
 def problems(error: ValidationError) -> str:
