@@ -33,17 +33,19 @@ class RuntimeUsed(Fillable):
     """The program that ran."""
 
     name: Text
-    commit: Text | None = Field(None, description="git commit it was built from")
-    modified: bool | None = Field(None, description="whether its source differed from the commit")
-    version: Text | None = Field(None, description="as it prints it")
+    commit: Text | None = Field(default=None, description="git commit it was built from")
+    modified: bool | None = Field(
+        default=None, description="whether its source differed from the commit"
+    )
+    version: Text | None = Field(default=None, description="as it prints it")
 
 
 class CheckpointUsed(Fillable):
     """The weights that ran."""
 
     repository: Text | None = None
-    revision: Text | None = Field(None, description="the exact commit of the repository")
-    quant: Text | None = Field(None, description="of a quantised checkpoint")
+    revision: Text | None = Field(default=None, description="the exact commit of the repository")
+    quant: Text | None = Field(default=None, description="of a quantised checkpoint")
     bytes: WrittenSize | None = None
 
 
@@ -51,11 +53,13 @@ class SettingsUsed(Fillable):
     """How it was run."""
 
     prompt_renderer: Text | None = Field(
-        None, description="what turned the prompt into tokens: which chat template, or none"
+        default=None, description="what turned the prompt into tokens: which chat template, or none"
     )
-    context: Count | None = Field(None, description="positions")
-    cache: Text | None = Field(None, description="every cache and memory setting it was given")
-    command: Text | None = Field(None, description="the line that was run")
+    context: Count | None = Field(default=None, description="positions")
+    cache: Text | None = Field(
+        default=None, description="every cache and memory setting it was given"
+    )
+    command: Text | None = Field(default=None, description="the line that was run")
 
 
 class Hardware(Fillable):
@@ -65,11 +69,13 @@ class Hardware(Fillable):
     system: Text | None = None
     machine: Text | None = None
     cpu: Text | None = None
-    cores: Count | None = Field(None, description="that the run could use")
-    gpus: tuple[Text, ...] | None = Field(None, description="a list: name and memory of each")
+    cores: Count | None = Field(default=None, description="that the run could use")
+    gpus: tuple[Text, ...] | None = Field(
+        default=None, description="a list: name and memory of each"
+    )
     memory_total: WrittenSize | None = None
-    memory_usable: WrittenSize | None = Field(None, description="after container limits")
-    memory_available: WrittenSize | None = Field(None, description="when this was recorded")
+    memory_usable: WrittenSize | None = Field(default=None, description="after container limits")
+    memory_available: WrittenSize | None = Field(default=None, description="when this was recorded")
 
 
 class VolumeUsed(Fillable):
@@ -80,7 +86,7 @@ class VolumeUsed(Fillable):
     device: Text | None = None
     filesystem: Text | None = None
     best_bytes_per_second: WrittenSpeed | None = Field(
-        None, description="the most it gave this host by any access pattern"
+        default=None, description="the most it gave this host by any access pattern"
     )
 
 
@@ -88,17 +94,21 @@ class Run(Fillable):
     """What the run took."""
 
     prompt_tokens: Count | None = None
-    tokens: Count | None = Field(None, description="generated")
-    load_seconds: RunSeconds | None = Field(None, description="before the prompt was read")
-    prefill_seconds: RunSeconds | None = Field(None, description="reading the prompt")
-    decode_seconds: RunSeconds | None = Field(None, description="generating the tokens")
-    seconds_per_token: PerToken | None = Field(None, description="over the generated tokens")
-    prefill_included: bool | None = Field(
-        None, description="whether reading the prompt is in the two above"
+    tokens: Count | None = Field(default=None, description="generated")
+    load_seconds: RunSeconds | None = Field(default=None, description="before the prompt was read")
+    prefill_seconds: RunSeconds | None = Field(default=None, description="reading the prompt")
+    decode_seconds: RunSeconds | None = Field(default=None, description="generating the tokens")
+    seconds_per_token: PerToken | None = Field(
+        default=None, description="over the generated tokens"
     )
-    peak_rss: WrittenSize | None = Field(None, description="peak resident memory")
-    bytes_read: WrittenSize | None = Field(None, description="from storage, in the whole run")
-    bytes_read_per_token: WrittenSize | None = Field(None, description="from storage")
+    prefill_included: bool | None = Field(
+        default=None, description="whether reading the prompt is in the two above"
+    )
+    peak_rss: WrittenSize | None = Field(default=None, description="peak resident memory")
+    bytes_read: WrittenSize | None = Field(
+        default=None, description="from storage, in the whole run"
+    )
+    bytes_read_per_token: WrittenSize | None = Field(default=None, description="from storage")
 
 
 class Record(Fillable):
@@ -107,7 +117,7 @@ class Record(Fillable):
     schema_version: Literal[1] = SCHEMA_VERSION
     tool_version: Text | None = None
     recorded_at: Text | None = None
-    label: Text | None = Field(None, description="your own name for this run")
+    label: Text | None = Field(default=None, description="your own name for this run")
     scenario: Text
     runtime: RuntimeUsed
     checkpoint: CheckpointUsed = CheckpointUsed()
