@@ -20,7 +20,7 @@ def badness(assessment: Assessment) -> int:
 
 
 def one(name: str, free: int, usable: int, **policy: int) -> Assessment:
-    (only,) = report(host(free, usable), name, policy=Policy(**policy)).assessments  # type: ignore[arg-type]  # integers
+    (only,) = report(host(free, usable), name, policy=Policy(**policy)).assessments
     return only
 
 
