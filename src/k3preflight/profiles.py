@@ -63,18 +63,22 @@ def read_profile(path: Path) -> Profile:
         ) from error
 
 
-def choose(names: Sequence[str], known: Catalog) -> tuple[Choice, ...]:
-    """The scenarios that `names` ask for; with none, every profile of the default check.
+def choose(names: Sequence[str], known: Catalog, *, every: bool = False) -> tuple[Choice, ...]:
+    """The scenarios that `names` ask for; with none, those of the default check or `every` one.
 
     Raises:
-        UsageError: an unknown profile or preset, with the known ones and the nearest spelling.
+        UsageError: an unknown profile or preset, with the known ones and the nearest spelling; or
+            names where every profile is asked for.
     """
-    if not names:
-        profiles = (read_profile(path) for path in known.values())
-        return tuple(
-            Choice(scenario.name, (scenario,))
-            for scenario in (_default(profile) for profile in profiles if profile.in_default_check)
+    if names and every:
+        raise UsageError(
+            f"--all with {names[0]!r}: --all is every profile there is",
+            "Leave one out; NAME:all is every preset of one profile.",
         )
+    if not names:
+        profiles = [read_profile(path) for path in known.values()]
+        judged = [profile for profile in profiles if every or profile.in_default_check]
+        return tuple(Choice(scenario.name, (scenario,)) for scenario in map(_default, judged))
     return tuple(_choice(name, known) for name in dict.fromkeys(names))
 
 
@@ -122,9 +126,10 @@ def refuse_context(context: int, choices: Iterable[Choice]) -> None:
     """
     for choice in choices:
         for scenario in choice.scenarios:
-            most = scenario.profile.memory.max_context.count
-            if context > most:
+            most = scenario.profile.memory.max_context
+            if most is not None and context > most.count:
                 raise UsageError(
-                    f"--context {context:,}: {scenario.name} takes at most {most:,} positions",
-                    f"Write --context {most} or less, or leave {scenario.profile.name} out.",
+                    f"--context {context:,}: {scenario.name} takes at most {most.count:,} "
+                    "positions",
+                    f"Write --context {most.count} or less, or leave {scenario.profile.name} out.",
                 )

@@ -13,6 +13,7 @@ from k3preflight.models.host import Host
 from k3preflight.models.names import CheckId, Status
 from k3preflight.models.report import Assessment, Expert, Finding, Policy, Report
 from k3preflight.models.scenario import Choice, Scenario
+from k3preflight.units import LARGEST
 
 
 class Check(NamedTuple):
@@ -67,12 +68,13 @@ def assess(choices: Sequence[Choice], host: Host, policy: Policy, *, named: bool
 def _largest(choice: Choice, host: Host, policy: Policy) -> Scenario:
     """The largest preset whose minimum usable memory holds; the smallest where none does."""
     usable = host.memory.usable or 0
-    by_size = sorted(
-        choice.scenarios, key=lambda item: memory.minimum_of(Case(item, host, policy)).high
-    )
-    fitting = [
-        item for item in by_size if memory.minimum_of(Case(item, host, policy)).high <= usable
-    ]
+
+    def most(item: Scenario) -> int:
+        need = memory.minimum_of(Case(item, host, policy))
+        return need.high if need else LARGEST  # a minimum nobody stated is not held by anything
+
+    by_size = sorted(choice.scenarios, key=most)
+    fitting = [item for item in by_size if most(item) <= usable]
     return (fitting or by_size[:1])[-1]
 
 

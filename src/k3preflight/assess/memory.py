@@ -18,12 +18,15 @@ class Minimum(NamedTuple):
     items: tuple[Item, ...]
 
 
-def minimum_of(case: Case) -> Minimum:
+def minimum_of(case: Case) -> Minimum | None:
     """ceil((parts + state + KV x context) x 100 / start percent), never under the measured peak.
 
-    Source of each figure: the profile. The share a runtime leaves free is an item of its own.
+    Source of each figure: the profile. The share a runtime leaves free is an item of its own. None
+    where the profile does not say what the runtime must hold: a sum with an unknown part is none.
     """
     memory, preset = case.scenario.profile.memory, case.scenario.preset
+    if memory.parts is None:
+        return None
     parts = [*memory.parts, *(preset.parts if preset else ())]
     items = [_item(part.name, part.bytes, part) for part in parts]
     unsure = sum(part.at_most - part.bytes for part in parts if part.at_most is not None)
@@ -68,9 +71,18 @@ def minimum(case: Case) -> Iterator[Outcome]:
     """Usable memory holds what the runtime must keep resident; available memory lets it start now.
 
     Fails under the minimum, warns where only the available memory is under it. Unknown where usable
-    memory could not be read, or lies between the two figures of a minimum not published exactly.
+    memory could not be read, or lies between the two figures of a minimum not published exactly, or
+    where the profile states no minimum: a pass without one would promise what nobody measured.
     """
     need, memory = minimum_of(case), case.host.memory
+    if need is None:
+        name = case.scenario.profile.name
+        yield Outcome(
+            Status.UNKNOWN,
+            f"the profile does not say what {name} must hold in memory",
+            "Fill in memory.parts of the profile, or judge the rest with --skip memory.minimum.",
+        )
+        return
     budget = Budget.of(need.high, memory.usable, (*need.items, *_usable_item(case)))
     if memory.usable is None:
         yield Outcome(
@@ -136,7 +148,8 @@ def _smaller_preset(case: Case) -> str:
     usable = case.host.memory.usable or 0
     for preset in reversed(case.scenario.profile.presets):
         other = case._replace(scenario=case.scenario._replace(preset=preset))
-        if minimum_of(other).high <= usable:
+        need = minimum_of(other)
+        if need and need.high <= usable:
             return f", or take a smaller preset: {other.scenario.name} fits"
     return ""
 

@@ -14,6 +14,7 @@ from k3preflight.render import Format, render
 
 def check(
     scenarios: options.Scenarios = None,
+    every: options.Every = False,
     directory: options.Directory = None,
     places: options.Places = None,
     memory: Annotated[
@@ -75,7 +76,7 @@ def check(
     from k3preflight.models.report import Policy  # noqa: PLC0415
     from k3preflight.profiles import catalog, choose, refuse_context  # noqa: PLC0415
 
-    choices = choose(scenarios or (), catalog(profile_files or ()))
+    choices = choose(scenarios or (), catalog(profile_files or ()), every=every)
     if context is not None:
         refuse_context(context, choices)
     policy = Policy(

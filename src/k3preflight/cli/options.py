@@ -63,6 +63,7 @@ Scenarios = Annotated[
         "check, any of which may fit.",
     ),
 ]
+Every = Annotated[bool, typer.Option("--all", help="Every profile there is, any of which may fit.")]
 Directory = Annotated[
     str | None,
     typer.Option("--dir", metavar="PATH", help="The directory handed to the runtime. [default: .]"),

@@ -8,6 +8,7 @@ from k3preflight.cli.out import write_stdout
 
 def probe(
     scenarios: options.Scenarios = None,
+    every: options.Every = False,
     directory: options.Directory = None,
     places: options.Places = None,
     profile_files: options.ProfileFiles = None,
@@ -20,7 +21,7 @@ def probe(
     from k3preflight.probe import probe as read_machine  # noqa: PLC0415 - psutil, pydantic
     from k3preflight.profiles import catalog, choose  # noqa: PLC0415
 
-    choices = choose(scenarios or (), catalog(profile_files or ()))
+    choices = choose(scenarios or (), catalog(profile_files or ()), every=every)
     facts = read_machine(wanted(choices, directory, places or (), options.flat(skip)))
     terminal = sys.stdout is not None and sys.stdout.isatty()
     write_stdout(facts.model_dump_json(indent=2 if terminal else None) + "\n")

@@ -75,12 +75,12 @@ class Seconds(Sourced):
 
 
 class ModelFacts(Strict):
-    """The model itself: how sparse it is and how long its context may be."""
+    """The model itself: how sparse it is and how long its context may be, where that is known."""
 
     name: Text
-    experts: Count
-    experts_per_token: Count
-    context: CountFigure
+    experts: Count | None = None
+    experts_per_token: Count | None = None
+    context: CountFigure | None = None
     source: Text
 
 
@@ -97,7 +97,9 @@ class Artifact(Strict):
     """What has to lie on disk, in one role.
 
     `size` is the whole of it: `files`, by name and bytes, and `other_bytes` add up to it.
-    `named_files` are known by name alone; their bytes are among `other_bytes`.
+    `named_files` are known by name alone; their bytes are among `other_bytes`. `include` are the
+    patterns of the repository's files it consists of, as the Hub's client takes them; without any
+    it is the whole repository.
     """
 
     role: Role
@@ -106,6 +108,7 @@ class Artifact(Strict):
     published_size: SizeFigure | None = None
     repository: Text | None = None
     revision: Text | None = None
+    include: tuple[Text, ...] = ()
     subfolder: Text | None = None
     may_spread: bool = False
     files: dict[Text, WrittenSize] = Field(default_factory=dict)
@@ -158,17 +161,18 @@ class Memory(Strict):
     """What the runtime must hold.
 
     Its minimum is ceil((parts + preset parts and expert cache + state + kv_per_token x context)
-    x 100 / start_percent), never under the preset's measured peak.
+    x 100 / start_percent), never under the preset's measured peak. Without `parts` nobody has said
+    what it must hold, and the minimum is not known; `max_context` likewise.
     """
 
     overflow: Literal["stream", "page"]  # weights beyond memory: streamed by design, or paged
-    parts: tuple[NamedSize, ...] = ()
+    parts: tuple[NamedSize, ...] | None = None
     state: SizeFigure | None = None
     kv_per_token: SizeFigure | None = None
     start_percent: PercentFigure | None = None
     recommended: SizeFigure | None = None
     default_context: CountFigure
-    max_context: CountFigure
+    max_context: CountFigure | None = None
     context_note: Text | None = None
     note: Text | None = None
 

@@ -72,11 +72,11 @@ class NextCommand(Document):
 
 
 class Expert(Document):
-    """How sparse the model is: experts selected a token, of how many."""
+    """How sparse the model is: experts selected a token, of how many; null where not known."""
 
     model: Text
-    selected: Count
-    of: Count
+    selected: Count | None
+    of: Count | None
 
 
 class Assessment(Document):

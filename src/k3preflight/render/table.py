@@ -60,7 +60,7 @@ def _memory(host: Host) -> str:
 def _experts(page: Page, report: Report) -> None:
     """The article's first line: how little of the model one token touches."""
     for experts in dict.fromkeys(item.experts for item in report.assessments):
-        if experts.of:
+        if experts.of and experts.selected is not None:
             share = percent(100 * experts.selected / experts.of)
             page.line(
                 f"Routed experts selected per token: {share} ({experts.selected} of {experts.of})"
