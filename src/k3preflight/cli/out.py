@@ -63,7 +63,21 @@ def _silence(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def write_file(path: Path, text: str) -> None:
+def write_new_file(path: Path, text: str) -> None:
+    """Write `path` whole or not at all, where nothing is yet: it is to be filled in by hand.
+
+    Raises:
+        UsageError: it is there already, or cannot be written.
+    """
+    if path.is_file():
+        raise UsageError(
+            f"--output {path}: is there already, and may hold what was filled in by hand",
+            "Name another file, or remove it.",
+        )
+    write_file(path, text)
+
+
+def write_file(path: Path, text: str, option: str = "--output") -> None:
     """Write `path` whole or not at all, by a temporary file beside it and a rename.
 
     Raises:
@@ -83,7 +97,7 @@ def write_file(path: Path, text: str) -> None:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
         raise UsageError(
-            f"--output {path}: cannot be written: {error.strerror}",
+            f"{option} {path}: cannot be written: {error.strerror}",
             "Nothing was changed there; name a file in a directory this user can write to.",
         ) from error
 

@@ -95,7 +95,7 @@ class Run(Fillable):
 
     prompt_tokens: Count | None = None
     tokens: Count | None = Field(default=None, description="generated")
-    load_seconds: RunSeconds | None = Field(default=None, description="before the prompt was read")
+    load_seconds: RunSeconds | None = Field(default=None, description="as the runtime counts it")
     prefill_seconds: RunSeconds | None = Field(default=None, description="reading the prompt")
     decode_seconds: RunSeconds | None = Field(default=None, description="generating the tokens")
     seconds_per_token: PerToken | None = Field(
