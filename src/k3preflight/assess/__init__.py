@@ -67,14 +67,13 @@ def assess(choices: Sequence[Choice], host: Host, policy: Policy, *, named: bool
 
 def _largest(choice: Choice, host: Host, policy: Policy) -> Scenario:
     """The largest preset whose minimum usable memory holds; the smallest where none does."""
-    usable = host.memory.usable or 0
 
     def most(item: Scenario) -> int:
         need = memory.minimum_of(Case(item, host, policy))
         return need.high if need else LARGEST  # a minimum nobody stated is not held by anything
 
     by_size = sorted(choice.scenarios, key=most)
-    fitting = [item for item in by_size if most(item) <= usable]
+    fitting = [item for item in by_size if memory.holds(Case(item, host, policy))]
     return (fitting or by_size[:1])[-1]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from k3preflight.assess.case import Case, Outcome
+from k3preflight.assess.limits import could_be_freed, doubtful, more_memory, paged, refusal
 from k3preflight.models.names import Status
 from k3preflight.models.profile import Sourced
 from k3preflight.models.report import Budget, Item
@@ -11,10 +12,14 @@ from k3preflight.units import ceil_div, gb, percent, ram
 
 
 class Minimum(NamedTuple):
-    """What a scenario must hold, in bytes; `low` < `high` where only two figures are known."""
+    """What a scenario must hold, in bytes; `low` < `high` where only two figures are known.
+
+    `plan` is what the runtime itself takes, without the share it leaves free.
+    """
 
     low: int
     high: int
+    plan: int
     items: tuple[Item, ...]
 
 
@@ -48,11 +53,12 @@ def minimum_of(case: Case) -> Minimum | None:
     if preset and preset.peak and preset.peak.bytes > low:
         items.append(_item("up to the measured peak", preset.peak.bytes - low, preset.peak))
         low, high = preset.peak.bytes, max(high, preset.peak.bytes)
+        plan = max(plan, low)
     if high > low:
         items.append(
             Item(side="need", name="not published, at most", bytes=high - low, source="whole file")
         )
-    return Minimum(low, high, tuple(items))
+    return Minimum(low, high, plan, tuple(items))
 
 
 def _item(name: str, size: int, figure: Sourced) -> Item:
@@ -67,12 +73,21 @@ def _usable_item(case: Case) -> tuple[Item, ...]:
     return (Item(side="have", name="usable memory", bytes=memory.usable, source=source),)
 
 
+def holds(case: Case) -> bool:
+    """Whether usable memory and every other limit leave room for the minimum."""
+    need, usable = minimum_of(case), case.host.memory.usable
+    if need is None or usable is None:
+        return False
+    return need.high <= usable and refusal(case, need.plan) is None
+
+
 def minimum(case: Case) -> Iterator[Outcome]:
     """Usable memory holds what the runtime must keep resident; available memory lets it start now.
 
-    Fails under the minimum, warns where only the available memory is under it. Unknown where usable
-    memory could not be read, or lies between the two figures of a minimum not published exactly, or
-    where the profile states no minimum: a pass without one would promise what nobody measured.
+    Fails under the minimum, or where an address-space or commit limit is under what the runtime
+    maps; warns where only what is available now is under it. Unknown where usable memory could not
+    be read, or lies between the two figures of a minimum not published exactly, or where the
+    profile states no minimum: a pass without one would promise what nobody measured.
     """
     need, memory = minimum_of(case), case.host.memory
     if need is None:
@@ -85,21 +100,20 @@ def minimum(case: Case) -> Iterator[Outcome]:
         return
     budget = Budget.of(need.high, memory.usable, (*need.items, *_usable_item(case)))
     if memory.usable is None:
-        yield Outcome(
-            Status.UNKNOWN,
-            f"{ram(need.high)} needed; usable memory is unknown: {case.host.why('memory.usable')}",
-            "Say how much there is with --memory.",
-            budget,
-        )
+        yield _unreadable(case, need, budget)
         return
     has = f"{ram(memory.usable)} usable"
+    refused = refusal(case, need.plan)
     if memory.usable < need.low:
+        from_limit = f", by {memory.usable_from}" if memory.binding else ""
         yield Outcome(
             Status.FAIL,
-            f"short by {gb(need.low - memory.usable)}: needs {_span(need)}, {has}",
-            f"Use a machine or a limit with at least {ram(need.low)}{_smaller_preset(case)}.",
+            f"short by {gb(need.low - memory.usable)}: needs {_span(need)}, {has}{from_limit}",
+            more_memory(memory, need.low, _smaller_preset(case)),
             budget,
         )
+    elif refused:
+        yield Outcome(Status.FAIL, *refused, budget)
     elif memory.usable < need.high:
         yield Outcome(
             Status.UNKNOWN,
@@ -107,26 +121,48 @@ def minimum(case: Case) -> Iterator[Outcome]:
             f"{ram(need.high)} would settle it.",
             budget,
         )
-    elif memory.available is not None and memory.available < need.high:
-        yield Outcome(
-            Status.WARN,
-            f"needs {_span(need)}, {has}, but only {ram(memory.available)} available: "
-            "would not start right now",
-            f"Free {gb(need.high - memory.available)}: stop what holds it, then check again.",
+    else:
+        yield _room_for(case, need, has, budget)
+
+
+def _unreadable(case: Case, need: Minimum, budget: Budget) -> Outcome:
+    total, why = case.host.memory.total, case.host.why("memory.usable")
+    if total is not None and total < need.low:
+        return Outcome(
+            Status.FAIL,
+            f"short by {gb(need.low - total)}: needs {_span(need)}, {ram(total)} in all",
+            f"Use a machine with at least {ram(need.low)}.",
             budget,
         )
-    else:
-        yield _passed(case, need, has, budget)
+    return Outcome(
+        Status.UNKNOWN,
+        f"{ram(need.high)} needed; usable memory is unknown: {why}",
+        "Say how much there is with --memory.",
+        budget,
+    )
 
 
-def _passed(case: Case, need: Minimum, has: str, budget: Budget) -> Outcome:
-    available = case.host.memory.available
+def _room_for(case: Case, need: Minimum, has: str, budget: Budget) -> Outcome:
+    """Enough is usable: whether it is there right now, and what else is to be said."""
+    memory = case.host.memory
+    text = f"needs {_span(need)}, {has}"
+    if memory.available is not None and memory.available < need.high:
+        return Outcome(
+            Status.WARN,
+            f"{text}, but only {ram(memory.available)} available: would not start right now",
+            f"Free {gb(need.high - memory.available)}: stop what holds it, then check again."
+            + could_be_freed(memory),
+            budget,
+        )
+    crowded = refusal(case, need.plan, now=True)
+    if crowded:
+        return Outcome(Status.WARN, *crowded, budget)
     now = (
-        f"{ram(available)} available now"
-        if available is not None
+        f"{ram(memory.available)} available now"
+        if memory.available is not None
         else "what is available now is unknown"
     )
-    text = f"needs {_span(need)}, {has}, {now}"
+    text = f"{text}, {now}"
     if case.scenario.profile.memory.kv_per_token is None and case.policy.context is not None:
         return Outcome(
             Status.WARN,
@@ -135,6 +171,9 @@ def _passed(case: Case, need: Minimum, has: str, budget: Budget) -> Outcome:
             "Leave room beyond the minimum, and watch the first run.",
             budget,
         )
+    doubt = doubtful(case)
+    if doubt:
+        return Outcome(Status.WARN, f"{text}; {doubt[0]}", doubt[1], budget)
     return Outcome(Status.PASS, text, None, budget)
 
 
@@ -145,11 +184,9 @@ def _span(need: Minimum) -> str:
 def _smaller_preset(case: Case) -> str:
     if case.scenario.preset is None:
         return ""
-    usable = case.host.memory.usable or 0
     for preset in reversed(case.scenario.profile.presets):
         other = case._replace(scenario=case.scenario._replace(preset=preset))
-        need = minimum_of(other)
-        if need and need.high <= usable:
+        if holds(other):
             return f", or take a smaller preset: {other.scenario.name} fits"
     return ""
 
@@ -218,7 +255,11 @@ def residency(case: Case) -> Iterator[Outcome]:
     share = f"{percent(budget.coverage_percent)} of {gb(budget.need)} of weights resident"
     note = "KV, OS and buffers not counted"
     if budget.gap == 0:
-        yield Outcome(Status.PASS, f"{share} ({note})", None, budget)
+        crowded = paged(case, budget.have)
+        if crowded:
+            yield Outcome(Status.WARN, f"{share} ({note}), but {crowded}", _LESS_PAGING, budget)
+        else:
+            yield Outcome(Status.PASS, f"{share} ({note})", None, budget)
         return
     left = f"{share}, {gb(budget.gap)} not ({note})"
     if require:
@@ -233,7 +274,16 @@ def residency(case: Case) -> Iterator[Outcome]:
     else:
         yield Outcome(
             Status.WARN,
-            f"{left}; what is not resident pages from disk, which is slow",
-            "Use more memory, or a runtime that streams by design.",
+            f"{left}; what is not resident pages from disk{_consequence(case)}",
+            _LESS_PAGING,
             budget,
         )
+
+
+_LESS_PAGING = "Use more memory, or a runtime that streams by design."
+
+
+def _consequence(case: Case) -> str:
+    """What the profile's publisher says of weights beyond memory."""
+    note = case.scenario.profile.memory.note
+    return f": {note}" if note else ", which is slow"

@@ -7,11 +7,10 @@ that any machine can judge later.
 from typing import Literal
 
 from k3preflight.models.base import Bytes, Document, Text
+from k3preflight.models.machine import Cpu, Memory, Source, System
 from k3preflight.models.names import Role
 
 SCHEMA_VERSION: Literal[1] = 1
-
-Source = Literal["measured", "flag"]
 
 
 class WantedPlace(Document):
@@ -38,26 +37,6 @@ class Unknown(Document):
 
     fact: Text
     reason: Text
-
-
-class System(Document):
-    """The operating system and architecture, as the interpreter reports them."""
-
-    system: Text | None = None
-    release: Text | None = None
-    machine: Text | None = None
-    python: Text | None = None
-
-
-class Memory(Document):
-    """RAM in bytes. `usable` is what a process can have at most, `available` what it gets now."""
-
-    total: Bytes | None = None
-    usable: Bytes | None = None
-    available: Bytes | None = None
-    swap_total: Bytes | None = None
-    usable_from: Text | None = None
-    source: Source = "measured"
 
 
 class Place(Document):
@@ -106,6 +85,7 @@ class Host(Document):
     profiles: tuple[Text, ...] = ()
     system: System = System()
     memory: Memory = Memory()
+    cpu: Cpu = Cpu()
     places: tuple[Place, ...] = ()
     volumes: tuple[Volume, ...] = ()
     unknown: tuple[Unknown, ...] = ()

@@ -167,6 +167,7 @@ class Memory(Strict):
 
     overflow: Literal["stream", "page"]  # weights beyond memory: streamed by design, or paged
     parts: tuple[NamedSize, ...] | None = None
+    locks_weights: bool = False  # with mlock
     state: SizeFigure | None = None
     kv_per_token: SizeFigure | None = None
     start_percent: PercentFigure | None = None
