@@ -1,9 +1,12 @@
 """The report for a person at a terminal: what was measured, a row a scenario, what to do next."""
 
+from collections.abc import Iterator
+
 from rich.table import Table
 from rich.text import Text
 
 from k3preflight.models.host import Host
+from k3preflight.models.machine import Memory
 from k3preflight.models.names import CheckId, Status
 from k3preflight.models.report import Assessment, Finding, Report
 from k3preflight.render import Screen
@@ -45,16 +48,32 @@ def _measured(page: Page, host: Host) -> None:
         where = volume.mount_point or volume.id
         page.field("Volume", where, f" ({parts})" if parts else "", f": {free}{total}{source}")
     page.field("RAM", _memory(host))
+    for text in _also(host.memory):
+        page.field("", text)
 
 
 def _memory(host: Host) -> str:
     memory = host.memory
     if memory.usable is None:
-        return f"unknown: {host.why('memory.usable')}"
+        total = f"; {ram(memory.total)} in all" if memory.total is not None else ""
+        return f"unknown: {host.why('memory.usable')}{total}"
     text = f"{ram(memory.usable)} usable, from {memory.usable_from or 'an unnamed source'}"
+    if memory.binding and memory.total is not None:
+        text += f", of {ram(memory.total)}"
     if memory.available is not None and memory.source == "measured":
         text += f"; {ram(memory.available)} available now"
     return text
+
+
+def _also(memory: Memory) -> Iterator[str]:
+    """What besides the binding limit lowers memory, or what counts as used and gives way."""
+    for limit in memory.limits:
+        if limit != memory.binding and limit.counts != "locked":
+            yield f"also limited: {ram(limit.bytes)} by {limit.name}"
+    if memory.zfs_arc:
+        yield f"not counted: {gb(memory.zfs_arc)} of ZFS cache could be freed"
+    if memory.wsl:
+        yield "WSL: a share of the RAM, half unless .wslconfig says more"
 
 
 def _experts(page: Page, report: Report) -> None:
