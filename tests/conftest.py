@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# No deadline: a test never asserts absolute times. The same examples on every machine.
+settings.register_profile("gate", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("gate")
 
 ROOT_TESTS = "K3PREFLIGHT_ROOT_TESTS"
 CHECKOUT = Path(__file__).parents[1]

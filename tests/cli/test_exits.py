@@ -1,5 +1,7 @@
 """Every exit code, through the real command, as table and as JSON."""
 
+import io
+import json
 import os
 import pty
 import signal
@@ -62,20 +64,33 @@ USAGE = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), USAGE, ids=lambda value: " ".join(value)[:60])
-def test_2_usage(k3: Command, arguments: tuple[str, ...], message: str) -> None:
-    done = k3(*arguments)
-    assert done.exit == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
-    assert "Traceback" not in done.err
+@pytest.mark.parametrize(("arguments", "message"), USAGE, ids=str)
+def test_2_usage(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    assert run([*arguments]) == 2
+    out, err = capsys.readouterr()
+    assert message in err
+    assert err.count("\n") == 1
     if arguments[0] == "check":
-        assert done.out == ""
-        as_json = k3(*arguments, "--format=json")
-        assert as_json.exit == 2
-        assert set(as_json.json) == {"schema_version", "error"}
-        assert message in as_json.json["error"]["message"]
-        assert as_json.json["error"]["exit"] == 2
+        assert out == ""
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+        assert run([*arguments, "--format=json"]) == 2
+        document = json.loads(capsys.readouterr().out)
+        assert set(document) == {"schema_version", "error"}
+        assert message in document["error"]["message"]
+        assert document["error"]["exit"] == 2
+
+
+def test_2_is_what_the_process_ends_with(k3: Command) -> None:
+    done = k3("check", "rabit", "--format", "json")
+    assert done.exit == 2
+    assert done.json["error"]["exit"] == 2
+    assert "Traceback" not in done.err
 
 
 def test_3_cannot_be_told(k3: Command) -> None:
