@@ -31,6 +31,16 @@ class UsageError(K3Error):
     exit = Exit.USAGE
 
 
+class MissingExtraError(UsageError):
+    """Something that needs an optional dependency which is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs the {extra} extra, which is not installed",
+            f"Install it: python -m pip install 'k3preflight[{extra}]'",
+        )
+
+
 class UndeterminedError(K3Error):
     """Something the answer hangs on could not be reached or read."""
 

@@ -1,16 +1,19 @@
 r"""Text that is safe to show: whatever a path or a foreign file holds, a terminal sees no control.
 
 Undecodable bytes and control characters become the text `\xNN` (`\uNNNN` beyond one byte), in
-documents and on the terminal alike.
+documents and on the terminal alike. So does what a build log would take for an order.
 """
 
 import re
 from collections.abc import Sequence
 
 # C0 and C1 controls and DEL; undecodable bytes as Python carries them (lone surrogates);
-# line and paragraph separators; the marks that reorder a line (bidirectional controls).
+# line and paragraph separators; the marks that reorder a line (bidirectional controls); the
+# noncharacters XML cannot hold; and the bracket of `##[`, with which a line that GitHub Actions or
+# Azure Pipelines logs becomes a command, wherever in the line it stands.
 _UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\ufffe\uffff]|(?<=##)\\["
 )
 _BYTE_SURROGATES = range(0xDC80, 0xDD00)
 _ONE_BYTE = 0x100

@@ -1,18 +1,18 @@
 """`k3preflight check`: judge this machine, or a host document, before the download."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from k3preflight.cli import options
-from k3preflight.cli.out import screen, write_file, write_stdout
+from k3preflight.cli.deliver import deliver
 from k3preflight.errors import UsageError
 from k3preflight.models.names import FailOn, Sizes
-from k3preflight.render import Format, render
+from k3preflight.render import Format
 
 
 def check(
+    ctx: typer.Context,
     scenarios: options.Scenarios = None,
     every: options.Every = False,
     directory: options.Directory = None,
@@ -20,7 +20,10 @@ def check(
     memory: Annotated[
         int | None,
         typer.Option(
-            metavar="SIZE", parser=options.SizeOption, help="What if the host had this much RAM."
+            metavar="SIZE",
+            parser=options.SizeOption,
+            envvar="K3PREFLIGHT_MEMORY",
+            help="What if the host had this much RAM.",
         ),
     ] = None,
     free_disk: Annotated[
@@ -36,6 +39,7 @@ def check(
         typer.Option(
             metavar="PERCENT",
             parser=options.PercentOption,
+            envvar="K3PREFLIGHT_HEADROOM",
             help="Disk headroom. [default: the profile's, 15]",
         ),
     ] = None,
@@ -58,11 +62,13 @@ def check(
     profile_files: options.ProfileFiles = None,
     ignore: options.Ignore = None,
     skip: options.Skip = None,
-    fail_on: Annotated[FailOn, typer.Option(help="What makes the exit code 1.")] = FailOn.FAIL,
-    form: Annotated[Format, typer.Option("--format", help="What stdout gets.")] = Format.TABLE,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report there too.")
-    ] = None,
+    fail_on: Annotated[
+        FailOn, typer.Option(envvar="K3PREFLIGHT_FAIL_ON", help="What makes the exit code 1.")
+    ] = FailOn.FAIL,
+    form: options.FormatOption = Format.TABLE,
+    outputs: options.Outputs = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
     debug: options.Debug = False,
 ) -> int:
     """Say whether Kimi K3 fits: disk, memory, runtime, and what to do instead.
@@ -76,6 +82,7 @@ def check(
     from k3preflight.models.report import Policy  # noqa: PLC0415
     from k3preflight.profiles import catalog, choose, refuse_context  # noqa: PLC0415
 
+    detail = options.detail_of(quiet, verbose)
     choices = choose(scenarios or (), catalog(profile_files or ()), every=every)
     if context is not None:
         refuse_context(context, choices)
@@ -90,7 +97,8 @@ def check(
         skip=options.flat(skip),
     )
     if host is not None:
-        _refuse_touching(directory, places)
+        given = None if options.from_environment(ctx, "directory") else directory
+        _refuse_touching(given, places)
         facts = read_host(host)
     else:
         from k3preflight.cli.wanted import wanted  # noqa: PLC0415
@@ -100,10 +108,7 @@ def check(
             wanted(choices, directory, places or (), policy.skip, touch_disk=free_disk is None)
         )
     report = assess(choices, facts, policy, named=bool(scenarios))
-    text = render(report, form, screen())
-    if output is not None:
-        write_file(output, text)
-    write_stdout(text)
+    deliver(report, form, outputs or (), detail)
     return exit_of(report, fail_on)
 
 

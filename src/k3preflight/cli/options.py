@@ -6,7 +6,9 @@ from typing import Annotated, NamedTuple, TypeVar
 
 import typer
 
+from k3preflight.errors import UsageError
 from k3preflight.models.names import CheckId, Role
+from k3preflight.render import Detail, Format
 from k3preflight.units import Size, parse_percent
 
 T = TypeVar("T")
@@ -23,6 +25,13 @@ class CheckList(NamedTuple):
     """One `--skip` or `--ignore`, which may name several checks."""
 
     ids: tuple[CheckId, ...]
+
+
+class OutputOption(NamedTuple):
+    """One `--output [FORMAT=]FILE`; without a format it takes that of stdout."""
+
+    form: Format | None
+    path: Path
 
 
 def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -55,6 +64,16 @@ def _role_path(text: str) -> PlaceOption:
     return PlaceOption(Role(role), path)
 
 
+def _output(text: str) -> OutputOption:
+    """FORMAT=FILE where the part before the first `=` is a format; else all of it is the file."""
+    name, equals, rest = text.partition("=")
+    known = bool(equals) and name in {form.value for form in Format}
+    path = rest if known else text
+    if not path:
+        raise ValueError(f"{text!r} names no file; write FILE or FORMAT=FILE")
+    return OutputOption(Format(name) if known else None, Path(path))
+
+
 Scenarios = Annotated[
     list[str] | None,
     typer.Argument(
@@ -66,7 +85,12 @@ Scenarios = Annotated[
 Every = Annotated[bool, typer.Option("--all", help="Every profile there is, any of which may fit.")]
 Directory = Annotated[
     str | None,
-    typer.Option("--dir", metavar="PATH", help="The directory handed to the runtime. [default: .]"),
+    typer.Option(
+        "--dir",
+        metavar="PATH",
+        envvar="K3PREFLIGHT_DIR",
+        help="The directory handed to the runtime. [default: .]",
+    ),
 ]
 Places = Annotated[
     list[PlaceOption] | None,
@@ -99,11 +123,46 @@ Ignore = Annotated[
         help="Turn a check's failure into a warning; it stays visible.",
     ),
 ]
+FormatOption = Annotated[
+    Format, typer.Option("--format", envvar="K3PREFLIGHT_FORMAT", help="What stdout gets.")
+]
+Outputs = Annotated[
+    list[OutputOption] | None,
+    typer.Option(
+        "--output",
+        metavar="[FORMAT=]FILE",
+        parser=_parser(_output),
+        help="Write the report to a file too, whole or not at all; repeatable.",
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Only what is not a pass, and the verdict.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Every finding, and what its figures are made of.")
+]
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of a bug of k3preflight's own.")
 ]
 SizeOption = _parser(Size.parse)
 PercentOption = _parser(parse_percent)
+
+
+def detail_of(quiet: bool, verbose: bool) -> Detail:
+    """How much a person is shown.
+
+    Raises:
+        UsageError: both less and more were asked for.
+    """
+    if quiet and verbose:
+        raise UsageError("--quiet with --verbose: leave one out")
+    return Detail.QUIET if quiet else Detail.VERBOSE if verbose else Detail.NORMAL
+
+
+def from_environment(context: typer.Context, parameter: str) -> bool:
+    """Whether the value of this parameter came from its environment variable."""
+    source = context.get_parameter_source(parameter)
+    return source is not None and source.name == "ENVIRONMENT"
 
 
 def flat(lists: Sequence[CheckList] | None) -> tuple[CheckId, ...]:

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TextIO
 
@@ -80,26 +81,41 @@ def write_new_file(path: Path, text: str) -> None:
 def write_file(path: Path, text: str, option: str = "--output") -> None:
     """Write `path` whole or not at all, by a temporary file beside it and a rename.
 
+    Behind a link its target is written; a device or a pipe is written to as it is.
+
     Raises:
         UsageError: it cannot be written; what was there before is kept.
     """
-    temporary: str | None = None
+    temporary: Path | None = None
     try:
-        if path.exists() and not path.is_file():  # /dev/stderr, a pipe: nothing to rename over
-            path.write_text(text, encoding="utf-8")
+        target = Path(os.path.realpath(path))
+        if _is_stream(path, target):
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(text)
             return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
+        # The name does not end like the target's: a collector of *.prom must not see it.
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")
+        temporary = Path(name)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
-        Path(temporary).chmod(path.stat().st_mode & 0o7777 if path.exists() else _default_mode())
-        Path(temporary).replace(path)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(target.stat().st_mode & 0o7777 if target.exists() else _default_mode())
+        temporary.replace(target)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise UsageError(
             f"{option} {path}: cannot be written: {error.strerror}",
             "Nothing was changed there; name a file in a directory this user can write to.",
         ) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _is_stream(path: Path, target: Path) -> bool:
+    """Whether this is no file to rename over: /dev/stdout also where it leads to a file."""
+    under = path.absolute().parts[1:2]
+    return under in {("dev",), ("proc",)} or (target.exists() and not target.is_file())
 
 
 def _default_mode() -> int:
@@ -122,12 +138,15 @@ def write_error(arguments: Sequence[str], message: str, hint: str | None, code: 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
     """Whether the command line asks for JSON, also where it cannot be parsed otherwise."""
-    if arguments[:1] == ["probe"]:
+    options = list(takewhile(lambda argument: argument != "--", arguments))
+    command = next((argument for argument in options if not argument.startswith("-")), None)
+    if command == "probe":
         return True
-    formats = [
+    formats = [os.environ.get("K3PREFLIGHT_FORMAT", "")] if command == "check" else []
+    formats += [
         value
-        for option, value in zip(arguments, [*arguments[1:], ""], strict=True)
+        for option, value in zip(options, [*options[1:], ""], strict=True)
         if option == "--format"
     ]
-    formats += [item.partition("=")[2] for item in arguments if item.startswith("--format=")]
-    return "json" in formats[-1:]
+    formats += [item.partition("=")[2] for item in options if item.startswith("--format=")]
+    return bool({"json", "ndjson"} & set(formats[-1:]))

@@ -14,17 +14,35 @@ class Format(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    NDJSON = "ndjson"
+    MARKDOWN = "markdown"
+    JUNIT = "junit"
+    GITHUB = "github"
+    PROMETHEUS = "prometheus"
+
+
+class Detail(StrEnum):
+    """How much a person is shown. Documents for programs are always whole."""
+
+    QUIET = "quiet"  # what is not a pass, and the verdict
+    NORMAL = "normal"
+    VERBOSE = "verbose"  # every finding, with what its figures are made of
 
 
 class Screen(NamedTuple):
-    """What the text is for: its width in columns, and whether it may hold colour."""
+    """What the text is for: its width in columns, whether it may hold colour, and how much."""
 
     width: int = 80
     color: bool = False
+    detail: Detail = Detail.NORMAL
 
 
-def render(report: Report, form: Format, screen: Screen) -> str:
-    """The report as text that ends in a newline."""
+def render(report: Report, form: Format, screen: Screen) -> str:  # noqa: PLR0911 - one a format
+    """The report as text that ends in a newline, or no text where there is nothing to say.
+
+    Raises:
+        MissingExtraError: the format's optional dependency is not installed.
+    """
     match form:
         case Format.TABLE:
             from k3preflight.render import table  # noqa: PLC0415 - rich is loaded only to draw
@@ -32,5 +50,23 @@ def render(report: Report, form: Format, screen: Screen) -> str:
             return table.render(report, screen)
         case Format.JSON:
             return report.model_dump_json(indent=2) + "\n"
+        case Format.NDJSON:
+            return report.model_dump_json() + "\n"
+        case Format.MARKDOWN:
+            from k3preflight.render import markdown  # noqa: PLC0415
+
+            return markdown.render(report, screen.detail)
+        case Format.JUNIT:
+            from k3preflight.render import junit  # noqa: PLC0415
+
+            return junit.render(report)
+        case Format.GITHUB:
+            from k3preflight.render import github  # noqa: PLC0415
+
+            return github.render(report)
+        case Format.PROMETHEUS:
+            from k3preflight.render import prometheus  # noqa: PLC0415
+
+            return prometheus.render(report)
         case _:
             assert_never(form)

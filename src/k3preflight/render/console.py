@@ -1,5 +1,6 @@
 """A rich console that draws into a string: plain text unless the screen may hold colour."""
 
+import re
 from io import StringIO
 
 from rich.console import Console
@@ -17,6 +18,10 @@ STYLES = {
     Status.UNKNOWN: "magenta",
     Status.SKIP: "dim",
 }
+
+
+# A log line that begins with this, spaces before it or not, is a command to GitHub Actions.
+_WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
 
 class Page:
@@ -71,8 +76,9 @@ class Page:
 
     @property
     def text(self) -> str:
-        """What was drawn, trailing spaces removed."""
-        return "".join(line.rstrip() + "\n" for line in self._out.getvalue().splitlines())
+        """What was drawn, trailing spaces removed; no wrapped text starts a line with `::`."""
+        text = "".join(line.rstrip() + "\n" for line in self._out.getvalue().splitlines())
+        return _WORKFLOW_COMMAND.sub(r"\1\\x3a", text)
 
 
 def word(status: Status) -> tuple[str, str]:

@@ -1,0 +1,89 @@
+"""The report as Markdown, for a pull request comment or a job summary: CommonMark with tables."""
+
+import re
+from collections.abc import Iterator
+
+from k3preflight.models.names import Status
+from k3preflight.models.report import Assessment, Report
+from k3preflight.render import Detail, words
+from k3preflight.render.rows import COLUMNS, NUMBERS, row_of
+
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@&#8203;"}
+_SPECIAL = re.compile(r"[\\`*_\[\]<>&@|~#$]")
+
+
+def render(report: Report, detail: Detail) -> str:
+    """Verdict first, then the table, what is not a pass, and what to do next."""
+    return "\n".join(_blocks(report, detail))
+
+
+def _blocks(report: Report, detail: Detail) -> Iterator[str]:
+    verdict, quiet = Status(report.verdict.status), detail is Detail.QUIET
+    yield f"## k3preflight: {verdict.upper()} on {escaped(words.host_name(report))}\n"
+    yield f"**Verdict: {verdict.upper()}** {escaped(words.fits(report))}\n"
+    if report.verdict.nearest_miss:
+        yield f"Nearest miss: {escaped(report.verdict.nearest_miss)}\n"
+    if not quiet:
+        if report.host is not None:
+            yield f"Memory: {escaped('; '.join(words.memory(report.host)))}.\n"
+        yield from (f"{escaped(line)}.\n" for line in words.experts(report))
+        yield from (f"Note: {escaped(note)}\n" for note in report.policy.notes)
+        yield from _rows(report)
+    for item in report.assessments:
+        yield from _findings(item, detail)
+    if not quiet:
+        yield from _caveats(report)
+        yield from _next(report)
+
+
+def _rows(report: Report) -> Iterator[str]:
+    if not report.assessments:
+        return
+    yield f"| {' | '.join(COLUMNS)} |"
+    yield f"|{'|'.join('---:' if column in NUMBERS else '---' for column in COLUMNS)}|"
+    for item in report.assessments:
+        yield f"| {' | '.join(map(escaped, row_of(item).words))} |"
+    yield ""
+
+
+def _findings(item: Assessment, detail: Detail) -> Iterator[str]:
+    findings = words.shown(item, detail)
+    if not findings:
+        return
+    yield f"### {escaped(item.scenario)}\n"
+    for finding in findings:
+        yield f"- **{finding.status.upper()}** {finding.check}: {escaped(finding.message)}"
+        yield from (f"  - {escaped(part)}" for part in words.parts(finding, detail))
+        if finding.remedy:
+            yield f"  - To do: {escaped(finding.remedy)}"
+    yield ""
+
+
+def _caveats(report: Report) -> Iterator[str]:
+    by_profile = words.caveats(report)
+    if by_profile:
+        yield "### Caveats\n"
+        for name, caveats in by_profile.items():
+            yield from (f"- {escaped(name)}: {escaped(caveat)}" for caveat in caveats)
+        yield ""
+
+
+def _next(report: Report) -> Iterator[str]:
+    best = words.recommended(report)
+    if best:
+        yield f"### Next, for {escaped(best.scenario)}: build and test before you download\n"
+        yield from code_block([command.run for command in best.commands])
+
+
+def escaped(text: str) -> str:
+    """`text` as it stands, whatever it holds: no markup, no HTML, and nobody is mentioned by it."""
+    return _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), text)
+
+
+def code_block(lines: list[str]) -> Iterator[str]:
+    """Lines to paste, in a fence longer than any run of backticks in them."""
+    runs = (len(run) for line in lines for run in re.findall("`+", line))
+    fence = "`" * max(3, 1 + max(runs, default=0))
+    yield f"{fence}sh"
+    yield from lines
+    yield f"{fence}\n"

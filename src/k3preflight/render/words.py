@@ -1,0 +1,118 @@
+"""Sentences and names that several formats share."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from k3preflight.models.host import Host
+from k3preflight.models.names import Status
+from k3preflight.models.report import Assessment, Finding, Report
+from k3preflight.render import Detail
+from k3preflight.units import exact, gb, percent, ram
+
+LOUD = frozenset({Status.WARN, Status.FAIL, Status.UNKNOWN})
+
+
+def shown(item: Assessment, detail: Detail) -> tuple[Finding, ...]:
+    """The findings a person is shown: what is not a pass, or all of them in verbose output."""
+    return tuple(
+        finding for finding in item.findings if detail is Detail.VERBOSE or finding.status in LOUD
+    )
+
+
+def host_name(report: Report) -> str:
+    """The host by its own name."""
+    return (report.host and report.host.name) or "unnamed"
+
+
+def system(host: Host) -> str:
+    """`linux x86_64`, as far as it is known."""
+    return " ".join(part for part in (host.system.system, host.system.machine) if part)
+
+
+def memory(host: Host) -> Iterator[str]:
+    """How much memory a process can have here and why that much; then what else bears on it."""
+    yield _usable(host)
+    facts = host.memory
+    for limit in facts.limits:
+        if limit != facts.binding and limit.counts != "locked":
+            yield f"also limited: {ram(limit.bytes)} by {limit.name}"
+    if facts.zfs_arc:
+        yield f"not counted: {gb(facts.zfs_arc)} of ZFS cache could be freed"
+    if facts.wsl:
+        yield "WSL: a share of the RAM, half unless .wslconfig says more"
+
+
+def _usable(host: Host) -> str:
+    facts = host.memory
+    if facts.usable is None:
+        total = f"; {ram(facts.total)} in all" if facts.total is not None else ""
+        return f"unknown: {host.why('memory.usable')}{total}"
+    text = f"{ram(facts.usable)} usable, from {facts.usable_from or 'an unnamed source'}"
+    if facts.binding and facts.total is not None:
+        text += f", of {ram(facts.total)}"
+    if facts.available is not None and facts.source == "measured":
+        text += f"; {ram(facts.available)} available now"
+    return text
+
+
+def experts(report: Report) -> Iterator[str]:
+    """How little of each model one token touches."""
+    for item in dict.fromkeys(item.experts for item in report.assessments):
+        if item.of:
+            share = percent(100 * item.selected / item.of)
+            yield f"Routed experts selected per token: {share} ({item.selected} of {item.of})"
+
+
+def fits(report: Report) -> str:
+    """What the verdict rests on: the rule, and the scenarios that fit."""
+    verdict = report.verdict
+    rule = (
+        "every scenario named must fit" if verdict.rule == "all" else "any way that fits is enough"
+    )
+    return f"({rule}). Fits: {', '.join(verdict.fits) or 'none of them'}."
+
+
+def parts(finding: Finding, detail: Detail) -> Iterator[str]:
+    """What a finding speaks of and its figures are made of; shown in verbose output alone."""
+    if detail is not Detail.VERBOSE:
+        return
+    if finding.subject:
+        yield f"on {finding.subject}"
+    for item in finding.budget.items if finding.budget else ():
+        yield f"{item.side} {_figure(item.bytes)} {item.name}: {item.source}"
+
+
+def _figure(size: int) -> str:
+    shown_size = gb(size)
+    return shown_size if shown_size.endswith(" B") else f"{shown_size} ({exact(size)})"
+
+
+def caveats(report: Report) -> dict[str, tuple[str, ...]]:
+    """The caveats of each profile, once for all its presets."""
+    by_profile: dict[str, tuple[str, ...]] = {}
+    for item in report.assessments:
+        by_profile.setdefault(item.scenario.partition(":")[0], item.caveats)
+    return {name: lines for name, lines in by_profile.items() if lines}
+
+
+def recommended(report: Report) -> Assessment | None:
+    """The best way that fits, whose commands are the next step."""
+    best = next(
+        (item for item in report.assessments if item.scenario in report.verdict.fits[:1]), None
+    )
+    return best if best and best.commands else None
+
+
+def once(report: Report) -> tuple[Assessment, ...]:
+    """Each scenario once, also where two arguments asked for it."""
+    return tuple({item.scenario: item for item in report.assessments}.values())
+
+
+def subjects(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
+    """Each finding with its subject, numbered where one check speaks of one subject twice."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for finding in findings:
+        key = (finding.check.value, finding.subject or "")
+        seen[key] += 1
+        number = f"({seen[key]})" if seen[key] > 1 else ""
+        yield " ".join(part for part in (finding.subject, number) if part), finding
