@@ -62,8 +62,9 @@ class Page:
         self._console.print(" " * indent + command, soft_wrap=True, style=None)
 
     def blank(self) -> None:
-        """An empty line."""
-        self._console.print()
+        """An empty line between what is above and what follows."""
+        if self._out.tell():
+            self._console.print()
 
     def draw(self, thing: object) -> None:
         """Any rich renderable."""

@@ -100,8 +100,7 @@ def _caveats(page: Page, report: Report) -> None:
 
 
 def _answer(page: Page, report: Report) -> None:
-    if page.text:
-        page.blank()
+    page.blank()
     page.line("Verdict: ", word(Status(report.verdict.status)), " ", words.fits(report))
     if report.verdict.nearest_miss:
         page.line(f"Nearest miss: {report.verdict.nearest_miss}")
