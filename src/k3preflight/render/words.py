@@ -58,7 +58,7 @@ def _usable(host: Host) -> str:
 def experts(report: Report) -> Iterator[str]:
     """How little of each model one token touches."""
     for item in dict.fromkeys(item.experts for item in report.assessments):
-        if item.of:
+        if item.of and item.selected is not None:
             share = percent(100 * item.selected / item.of)
             yield f"Routed experts selected per token: {share} ({item.selected} of {item.of})"
 
