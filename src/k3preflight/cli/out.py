@@ -112,10 +112,15 @@ def write_file(path: Path, text: str, option: str = "--output") -> None:
             temporary.unlink(missing_ok=True)
 
 
+_STREAM_FOLDERS = {Path("/dev"), Path("/dev/fd")}  # not all below: /dev/shm holds files
+
+
 def _is_stream(path: Path, target: Path) -> bool:
     """Whether this is no file to rename over: /dev/stdout also where it leads to a file."""
-    under = path.absolute().parts[1:2]
-    return under in {("dev",), ("proc",)} or (target.exists() and not target.is_file())
+    folder = path.absolute().parent
+    if folder in _STREAM_FOLDERS or folder.parts[1:2] == ("proc",):
+        return True
+    return target.exists() and not target.is_file()
 
 
 def _default_mode() -> int:
