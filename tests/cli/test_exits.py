@@ -13,6 +13,7 @@ import pytest
 
 from conftest import Command
 from factory import host
+from k3preflight.cli import run
 
 BIG = ("--free-disk", "2000 GB", "--memory", "128 GB")
 RABBIT = Path(__file__).parents[2] / "profiles" / "rabbit.toml"
