@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from k3preflight.models.host import Host, Place, Volume
+from k3preflight.models.disk import Place, Volume
+from k3preflight.models.host import Host
 from k3preflight.models.machine import Memory
 from k3preflight.models.names import Role
 from k3preflight.models.report import Policy

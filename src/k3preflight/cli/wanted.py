@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from k3preflight.cli.options import PlaceOption
 from k3preflight.errors import UsageError
-from k3preflight.models.host import Wanted, WantedPlace
+from k3preflight.models.disk import WantedFile, WantedPlace
+from k3preflight.models.host import Wanted
 from k3preflight.models.names import CheckId, Role
 from k3preflight.models.profile import Artifact, Profile
 from k3preflight.models.scenario import Choice
@@ -19,11 +20,14 @@ def wanted(
     *,
     touch_disk: bool = True,
 ) -> Wanted:
-    """Every chosen profile's roles, each where the user or the runtime puts it.
+    """Every chosen profile's roles, each where the user or the download client puts it.
 
     Raises:
-        UsageError: a role no chosen profile has, or one spread that must stay in one place.
+        UsageError: an empty --dir, a role no chosen profile has, or one spread that must stay in
+            one place.
     """
+    if directory == "":
+        raise UsageError("--dir is empty", "Name a directory, such as --dir /data/k3.")
     profiles = {
         scenario.profile.name: scenario.profile
         for choice in choices
@@ -54,16 +58,22 @@ def _refuse_unused(profiles: Iterable[Profile], places: Sequence[PlaceOption]) -
 def _places(
     profile: Profile, artifact: Artifact, directory: str | None, places: Sequence[PlaceOption]
 ) -> Iterable[WantedPlace]:
-    def place(requested: str, decided_by: str, follows: Role | None = None) -> WantedPlace:
+    def place(requested: str | None, decided_by: str, follows: Role | None = None) -> WantedPlace:
         return WantedPlace(
             profile=profile.name,
             role=artifact.role,
             requested=requested,
             decided_by=decided_by,
             follows=follows,
+            client=profile.download.client,
+            directory_variable=profile.download.directory_variable,
+            subfolder=artifact.subfolder,
+            repository=artifact.repository,
+            revision=artifact.revision,
+            files=_files(artifact),
         )
 
-    named = [path for role, path in places if role is artifact.role]
+    named = list(dict.fromkeys(path for role, path in places if role is artifact.role))
     if len(named) > 1 and not artifact.may_spread:
         raise UsageError(
             f"--place {artifact.role}: {profile.name} cannot spread its {artifact.role} over "
@@ -72,10 +82,13 @@ def _places(
         )
     if named:
         return [place(path, f"--place {artifact.role}") for path in named]
-    home, decided_by = (directory, "--dir") if directory else (".", "current directory")
     if artifact.subfolder:
-        checkpoint = next((path for role, path in places if role is Role.CHECKPOINT), home)
-        return [
-            place(os.path.join(checkpoint, artifact.subfolder), "default", Role.CHECKPOINT)  # noqa: PTH118 - a path as typed, not normalised
-        ]
-    return [place(home, decided_by)]
+        home = next((path for role, path in places if role is Role.CHECKPOINT), directory)
+        path = None if home is None else os.path.join(home, artifact.subfolder)  # noqa: PTH118 - a path as typed, not normalised
+        return [place(path, "default", Role.CHECKPOINT)]
+    return [place(directory, "--dir" if directory else "the download client")]
+
+
+def _files(artifact: Artifact) -> tuple[WantedFile, ...]:
+    sized = (WantedFile(name=name, bytes=size) for name, size in artifact.files.items())
+    return (*sized, *(WantedFile(name=name) for name in artifact.named_files))

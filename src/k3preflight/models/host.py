@@ -6,21 +6,12 @@ that any machine can judge later.
 
 from typing import Literal
 
-from k3preflight.models.base import Bytes, Document, Text
-from k3preflight.models.machine import Cpu, Memory, Source, System
+from k3preflight.models.base import Document, Text
+from k3preflight.models.disk import Disk, Place, Volume, WantedPlace
+from k3preflight.models.machine import Cpu, Memory, System
 from k3preflight.models.names import Role
 
 SCHEMA_VERSION: Literal[1] = 1
-
-
-class WantedPlace(Document):
-    """Where one artifact of one profile is to live, as the user or the runtime says."""
-
-    profile: Text
-    role: Role
-    requested: str
-    decided_by: Text
-    follows: Role | None = None
 
 
 class Wanted(Document):
@@ -39,42 +30,6 @@ class Unknown(Document):
     reason: Text
 
 
-class Place(Document):
-    """Where one artifact of one profile lives, and what is really there.
-
-    `requested` as given, `path` absolute, `resolved` behind every link, `measured` the nearest
-    existing directory at or above it, which is what was looked at. `problem` says why nothing can
-    be put there.
-    """
-
-    profile: Text
-    role: Role
-    requested: Text
-    decided_by: Text
-    follows: Role | None = None
-    path: Text
-    resolved: Text | None = None
-    measured: Text | None = None
-    exists: bool | None = None
-    problem: Text | None = None
-    writable: bool | None = None
-    volume: Text | None = None
-    present: Bytes | None = None
-    source: Source = "measured"
-
-
-class Volume(Document):
-    """A file system that places lie on. `free` is what this user can still fill, in bytes."""
-
-    id: Text
-    mount_point: Text | None = None
-    device: Text | None = None
-    filesystem: Text | None = None
-    total: Bytes | None = None
-    free: Bytes | None = None
-    source: Source = "measured"
-
-
 class Host(Document):
     """Everything known about one machine. `profiles` lists what it was probed for."""
 
@@ -88,6 +43,7 @@ class Host(Document):
     cpu: Cpu = Cpu()
     places: tuple[Place, ...] = ()
     volumes: tuple[Volume, ...] = ()
+    disk: Disk = Disk()
     unknown: tuple[Unknown, ...] = ()
 
     def why(self, fact: str) -> str:

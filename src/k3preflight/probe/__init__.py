@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from k3preflight import __version__
 from k3preflight.models.host import Host, Wanted
 from k3preflight.probe.cpu import probe_cpu
-from k3preflight.probe.disk import probe_disk, untouched
+from k3preflight.probe.disk import probe_disk
 from k3preflight.probe.memory import probe_memory
 from k3preflight.probe.root import Root
 from k3preflight.probe.system import probe_system, read_sysctl, system_name
@@ -18,7 +18,7 @@ def probe(wanted: Wanted) -> Host:
     sysctl = read_sysctl(system)
     memory = probe_memory(root, system, sysctl)
     cpu = probe_cpu(root, system, sysctl)
-    disk = probe_disk(wanted.places) if wanted.touch_disk else untouched(wanted.places)
+    disk = probe_disk(wanted, root)
     return Host(
         tool_version=__version__,
         name=platform.node() or None,
@@ -29,5 +29,6 @@ def probe(wanted: Wanted) -> Host:
         cpu=cpu.cpu,
         places=disk.places,
         volumes=disk.volumes,
+        disk=disk.disk,
         unknown=(*memory.unknown, *cpu.unknown, *disk.unknown),
     )

@@ -46,10 +46,10 @@ def find(root: Root, controller: str) -> Tree:
         elif number == "0" and not names:
             paths[2] = path
     if 1 in paths:
-        found = [m for m in table if m.kind == "cgroup" and controller in m.options.split(",")]
+        found = [m for m in table if m.filesystem == "cgroup" and controller in m.options]
         return _tree(root, 1, paths[1], found, controller)
     if 2 in paths:  # noqa: PLR2004 - cgroup v2
-        return _tree(root, 2, paths[2], [m for m in table if m.kind == "cgroup2"], controller)
+        return _tree(root, 2, paths[2], [m for m in table if m.filesystem == "cgroup2"], controller)
     return Tree()
 
 

@@ -1,95 +1,207 @@
-"""Volumes: which one a place lies on, and how many bytes this user can still fill there."""
+"""Places and volumes: every wanted path looked at, each in a child that can be abandoned."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import psutil
+from k3preflight.models.disk import (
+    Disk,
+    Elsewhere,
+    Found,
+    Place,
+    Presence,
+    Scratch,
+    Volume,
+    WantedPlace,
+)
+from k3preflight.models.host import Unknown, Wanted
+from k3preflight.models.names import CheckId, Role
+from k3preflight.probe.child import LIMIT, ask
+from k3preflight.probe.places import absolute
+from k3preflight.probe.resolvers import Decided, decide, hf_cache, llama_cache, xet_cache
+from k3preflight.probe.root import REAL, Root
+from k3preflight.probe.sight import Question, Sight
+from k3preflight.probe.volumes import merged
+from k3preflight.units import LARGEST
 
-from k3preflight.models.host import Place, Unknown, Volume, WantedPlace
-from k3preflight.probe.places import absolute, look
+_TRUE = {"1", "on", "yes", "true"}
+_NEED_PLACES = {check for check in CheckId if check.startswith(("disk.", "download."))}
+_NEED_FILES = {
+    CheckId.DISK_CAPACITY,
+    CheckId.DISK_INODES,
+    *(check for check in CheckId if check.startswith("download.")),
+}
 
 
 class DiskFacts(NamedTuple):
     """Places, the volumes they lie on, and what could not be read."""
 
-    places: tuple[Place, ...]
-    volumes: tuple[Volume, ...]
-    unknown: tuple[Unknown, ...]
+    places: tuple[Place, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    disk: Disk = Disk()
+    unknown: tuple[Unknown, ...] = ()
 
 
-def probe_disk(wanted: Iterable[WantedPlace]) -> DiskFacts:
-    """Look at every wanted place and measure each volume once."""
+def probe_disk(wanted: Wanted, root: Root = REAL) -> DiskFacts:
+    """Look at every wanted place and measure each volume once; what nobody asks for is left out."""
+    pairs = [(want, decide(want)) for want in wanted.places]
+    if not wanted.touch_disk or wanted.skip >= _NEED_PLACES:
+        return DiskFacts(tuple(_named(want, by) for want, by in pairs))
+    files = not wanted.skip >= _NEED_FILES
+    views = _views(pairs, root, files=files)
+    volumes, ids = merged(view.seen for view in views.values() if view)
     places: list[Place] = []
-    volumes: dict[str, Volume] = {}
     unknown: list[Unknown] = []
-    for want in wanted:
-        seen = look(want.requested)
-        fact = f"places.{want.profile}.{want.role}"
-        volume_id = None
-        if seen.measured is not None:
-            volume_id, reason = _measure(seen.measured, volumes)
-            if reason:
-                unknown.append(Unknown(fact=f"{fact}.volume", reason=reason))
-        elif seen.unknown:
-            unknown.append(Unknown(fact=f"{fact}.measured", reason=seen.unknown))
-        unknown.append(Unknown(fact=f"{fact}.present", reason="not looked at"))
-        places.append(
-            Place(
-                profile=want.profile,
-                role=want.role,
-                requested=want.requested,
-                decided_by=want.decided_by,
-                follows=want.follows,
-                path=seen.path,
-                resolved=seen.resolved,
-                measured=seen.measured,
-                exists=seen.exists,
-                problem=seen.problem,
-                writable=seen.writable,
-                volume=volume_id,
-            )
-        )
-    return DiskFacts(tuple(places), tuple(volumes.values()), tuple(unknown))
-
-
-def untouched(wanted: Iterable[WantedPlace]) -> DiskFacts:
-    """The wanted places as they are named; nothing is looked at."""
-    places = tuple(
-        Place(
-            profile=want.profile,
-            role=want.role,
-            requested=want.requested,
-            decided_by=want.decided_by,
-            follows=want.follows,
-            path=absolute(want.requested),
-        )
-        for want in wanted
+    for want, by in pairs:
+        place, reasons = _place(want, by, views, ids)
+        places.append(place)
+        unknown += reasons
+    used = {place.volume for place in places}
+    return DiskFacts(
+        tuple(places),
+        tuple(volume for volume in volumes if volume.id in used),
+        Disk(
+            file_size_limit=_file_size_limit(),
+            high_performance=os.environ.get("HF_XET_HIGH_PERFORMANCE", "").lower() in _TRUE,
+            scratch=_scratch(views, ids) if files else None,
+        ),
+        tuple(unknown),
     )
-    return DiskFacts(places, (), ())
 
 
-def _measure(directory: str, volumes: dict[str, Volume]) -> tuple[str | None, str | None]:
-    """The volume id of `directory`, added to `volumes` where it is new, or None and the reason."""
-    try:
-        usage = psutil.disk_usage(directory)
-        partitions = psutil.disk_partitions(all=True)
-    except OSError as error:
-        return None, f"{directory} cannot be measured: {error.strerror}"
-    inside = [
-        part
-        for part in partitions
-        if os.path.commonpath([part.mountpoint, directory]) == part.mountpoint
+_Views = Mapping[str, Sight | None]
+
+
+def _views(
+    pairs: Sequence[tuple[WantedPlace, Decided]], root: Root, *, files: bool
+) -> Mapping[str, Sight | None]:
+    """Every path once, in the order of the places; then where else their files may lie."""
+    wants: dict[str, dict[WantedPlace, None]] = {by.path: {} for _, by in pairs}
+    if files:
+        for want, by in pairs:
+            wants[by.path][want] = None
+        for path in _caches():
+            for want, _ in pairs:
+                if want.role is Role.CHECKPOINT:
+                    wants.setdefault(path, {})[want] = None
+        wants.setdefault(xet_cache().path, {})
+    questions = [
+        Question(path=path, wants=tuple(asked), root=root.folder) for path, asked in wants.items()
     ]
-    mount = max(inside, key=lambda part: len(part.mountpoint), default=None)
-    volume_id = mount.mountpoint if mount else directory
-    if volume_id not in volumes:
-        volumes[volume_id] = Volume(
-            id=volume_id,
-            mount_point=mount.mountpoint if mount else None,
-            device=mount.device if mount else None,
-            filesystem=mount.fstype if mount else None,
-            total=usage.total,
-            free=usage.free,
+    return dict(zip(wants, ask(questions), strict=True))
+
+
+def _caches() -> tuple[str, ...]:
+    """Where else on this machine the same files may lie: the clients' caches, old and new."""
+    old = os.path.join(os.path.expanduser("~"), ".cache", "llama.cpp")  # noqa: PTH111, PTH118 - as they do
+    return tuple(dict.fromkeys((hf_cache().path, llama_cache().path, old)))
+
+
+def _named(want: WantedPlace, by: Decided) -> Place:
+    """The place as it is named; nothing is looked at."""
+    return Place(
+        profile=want.profile,
+        role=want.role,
+        requested=by.path if want.requested is None else want.requested,
+        decided_by=by.by,
+        follows=want.follows,
+        path=absolute(by.path),
+        own_cache=by.own_cache,
+        caution=by.caution,
+    )
+
+
+_FACTS = ("measured", "volume", "writable", "presence")
+
+
+def _place(
+    want: WantedPlace, by: Decided, views: _Views, ids: Mapping[str, str]
+) -> tuple[Place, list[Unknown]]:
+    """The place with what is known of it, and the reason for each fact that is not."""
+    named, sight = _named(want, by), views[by.path]
+    missing: dict[str, str] = {}
+    if sight is None:
+        reason = (
+            f"{named.path} did not answer within {LIMIT:.0f} s: is what it is mounted from still "
+            "there? findmnt shows it"
         )
-    return volume_id, None
+        place, missing = named, dict.fromkeys(_FACTS, reason)
+    else:
+        look = sight.look
+        if look.unknown:
+            missing = dict.fromkeys(_FACTS, look.unknown)
+        if sight.volume_unknown:
+            missing["volume"] = sight.volume_unknown
+        elif sight.seen and sight.seen.volume.free is None:
+            missing["volume"] = f"the file system at {look.measured} does not report its size"
+        if sight.presence_unknown:
+            missing["presence"] = sight.presence_unknown
+        place = named.model_copy(
+            update={
+                "path": look.path,
+                "resolved": look.resolved,
+                "measured": look.measured,
+                "exists": look.exists,
+                "problem": look.problem,
+                "writable": look.writable,
+                "barrier": look.barrier,
+                "read_only": look.space.read_only if look.space else None,
+                "volume": ids.get(sight.seen.storage) if sight.seen else None,
+                "presence": _presence(want, by.path, views),
+            }
+        )
+    prefix = f"places.{want.profile}.{want.role}"
+    return place, [Unknown(fact=f"{prefix}.{key}", reason=why) for key, why in missing.items()]
+
+
+def _presence(want: WantedPlace, path: str, views: _Views) -> Presence | None:
+    """What is at the place, and which whole files of it lie elsewhere."""
+    here = _presence_in(views.get(path), want)
+    if here is None or want.role is not Role.CHECKPOINT:
+        return here
+    known = {found.inode for found in here.files}
+    elsewhere: list[Elsewhere] = []
+    for other in _caches():
+        there = _presence_in(views.get(other), want)
+        if other == path or there is None:
+            continue
+        whole = [item for item in there.files if item.inode not in known and _is_whole(item, want)]
+        if whole:
+            size = sum(item.bytes for item in whole)
+            elsewhere.append(Elsewhere(path=other, files=len(whole), bytes=size))
+            known |= {item.inode for item in whole}
+    return here.model_copy(update={"elsewhere": tuple(elsewhere)})
+
+
+def _is_whole(item: Found, want: WantedPlace) -> bool:
+    expected = next((file.bytes for file in want.files if file.name == item.name), None)
+    return item.bytes == expected and item.written is not False
+
+
+def _presence_in(sight: Sight | None, want: WantedPlace) -> Presence | None:
+    if sight is None or sight.presence is None:
+        return None
+    return sight.presence.get(want.key)
+
+
+def _scratch(views: _Views, ids: Mapping[str, str]) -> Scratch:
+    """The Xet side files of the Hub client: where, and what is free there."""
+    by = xet_cache()
+    sight = views.get(by.path)
+    seen = sight.seen if sight else None
+    return Scratch(
+        path=by.path,
+        decided_by=by.by,
+        volume=ids.get(seen.storage) if seen else None,
+        free=seen.volume.free if seen else None,
+    )
+
+
+def _file_size_limit() -> int | None:
+    """RLIMIT_FSIZE in bytes, 2**63 - 1 where there is none."""
+    try:
+        import resource  # noqa: PLC0415 - there is none on Windows
+    except ImportError:  # pragma: no cover - Windows has no such limit
+        return LARGEST
+    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return LARGEST if soft == resource.RLIM_INFINITY else min(soft, LARGEST)

@@ -20,3 +20,6 @@ class Root(NamedTuple):
             OSError: as the system says it.
         """
         return self.at(path).read_text(encoding="utf-8", errors="surrogateescape")
+
+
+REAL = Root()

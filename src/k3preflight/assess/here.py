@@ -1,0 +1,113 @@
+"""What of an artifact is already there, sorted: whole, wrong, missing, partial; and its bytes."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from k3preflight.assess.case import Case
+from k3preflight.models.disk import Found, Partial, Place
+from k3preflight.models.names import Role
+from k3preflight.models.profile import Artifact
+
+DERIVED_TOLERANCE = 1000  # a derived file may differ from its derived size by a thousandth
+
+
+class Here(NamedTuple):
+    """One artifact at its places. `wrong` has the right name and another size, or holes."""
+
+    whole: tuple[Found, ...]
+    wrong: tuple[Found, ...]
+    missing: tuple[str, ...]
+    partials: tuple[Partial, ...]
+
+    @property
+    def live(self) -> tuple[Partial, ...]:
+        """Partial files that a running download is writing."""
+        return tuple(item for item in self.partials if item.live)
+
+    @property
+    def resumable(self) -> tuple[Partial, ...]:
+        """Partial files that the client goes on from when it is started again."""
+        return tuple(item for item in self.partials if item.resumes and not item.live)
+
+    @property
+    def orphans(self) -> tuple[Partial, ...]:
+        """Partial files that nobody writes and no client goes on from: dead weight."""
+        return tuple(item for item in self.partials if not item.resumes and not item.live)
+
+
+def here(artifact: Artifact, places: Iterable[Place]) -> Here:
+    """What of `artifact` is at `places`, each file where it is whole, if it is anywhere."""
+    places = tuple(places)
+    found: dict[str, list[Found]] = {}
+    for place in places:
+        for item in place.presence.files if place.presence else ():
+            found.setdefault(item.name, []).append(item)
+    whole, wrong, missing = list[Found](), list[Found](), list[str]()
+    expected = {**artifact.files, **dict.fromkeys(artifact.named_files)}
+    for name, size in expected.items():
+        items = found.get(name, [])
+        good = [item for item in items if is_whole(item, size, artifact)]
+        whole += good[:1]
+        wrong += [] if good else items
+        if not items:
+            missing.append(name)
+    partials = [item for place in places if place.presence for item in place.presence.partials]
+    return Here(tuple(whole), tuple(wrong), tuple(missing), tuple(partials))
+
+
+def is_whole(item: Found, size: int | None, artifact: Artifact) -> bool:
+    """Whether a file has the bytes it should have, and they are really on disk."""
+    if size is None:
+        return item.bytes > 0
+    if item.allocated < item.bytes:
+        return False
+    if artifact.obtained == "derive":
+        return abs(item.bytes - size) * DERIVED_TOLERANCE <= size
+    return item.bytes == size
+
+
+class Credit(NamedTuple):
+    """Bytes on one volume that belong to the scenario already, each inode once."""
+
+    whole: int = 0
+    live: int = 0  # partial files that become files
+    deletable: int = 0  # orphaned partials and wrong files: space once they are gone
+
+    @property
+    def total(self) -> int:
+        """All of it: the verdict must not change while a download turns one into the other."""
+        return self.whole + self.live + self.deletable
+
+
+def credit_of(case: Case, places: Iterable[Place]) -> Credit:
+    """What is already there at `places`, which lie on one volume."""
+    if case.published:
+        return Credit()
+    seen = set[str]()
+    whole = live = deletable = 0
+    for role, group in by_role(places).items():
+        artifact = case.scenario.profile.artifact(role)
+        if artifact is None:
+            continue
+        there = here(artifact, group)
+        whole += _bytes(there.whole, seen)
+        live += _bytes((*there.live, *there.resumable), seen)
+        deletable += _bytes((*there.wrong, *there.orphans), seen)
+    return Credit(whole, live, deletable)
+
+
+def _bytes(items: Sequence[Found | Partial], seen: set[str]) -> int:
+    total = 0
+    for item in items:
+        if item.inode not in seen:
+            seen.add(item.inode)
+            total += item.allocated
+    return total
+
+
+def by_role(places: Iterable[Place]) -> dict[Role, list[Place]]:
+    """The places of each role, in order."""
+    grouped: dict[Role, list[Place]] = {}
+    for place in places:
+        grouped.setdefault(place.role, []).append(place)
+    return grouped
