@@ -1,7 +1,8 @@
 """Facts to judge: a host document with given numbers, and scenarios by name."""
 
 from k3preflight.assess import assess
-from k3preflight.models.host import Host, Place, Unknown, Volume
+from k3preflight.models.disk import Place, Volume
+from k3preflight.models.host import Host, Unknown
 from k3preflight.models.machine import Memory
 from k3preflight.models.names import Role
 from k3preflight.models.report import Policy, Report

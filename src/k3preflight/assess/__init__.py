@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from k3preflight import __version__
-from k3preflight.assess import capacity, disk, memory
+from k3preflight.assess import capacity, memory, places, volumes
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.commands import next_commands
 from k3preflight.assess.verdict import verdict_of, worst
@@ -35,11 +35,11 @@ class Check(NamedTuple):
 
 CHECKS = (
     Check(CheckId.DISK_CAPACITY, capacity.capacity),
-    Check(CheckId.DISK_PATH, disk.path),
-    Check(CheckId.DISK_WRITABLE, disk.writable),
-    Check(CheckId.DISK_FILESYSTEM, disk.filesystem),
-    Check(CheckId.DISK_FILE_SIZE, disk.file_size),
-    Check(CheckId.DISK_INODES, disk.inodes),
+    Check(CheckId.DISK_PATH, places.path),
+    Check(CheckId.DISK_WRITABLE, places.writable),
+    Check(CheckId.DISK_FILESYSTEM, volumes.filesystem),
+    Check(CheckId.DISK_FILE_SIZE, volumes.file_size),
+    Check(CheckId.DISK_INODES, volumes.inodes),
     Check(CheckId.MEMORY_MINIMUM, memory.minimum),
     Check(CheckId.MEMORY_RECOMMENDED, memory.recommended),
     Check(CheckId.MEMORY_RESIDENCY, memory.residency),

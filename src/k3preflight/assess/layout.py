@@ -6,7 +6,6 @@ from typing import NamedTuple
 from k3preflight.assess.case import Case
 from k3preflight.assess.here import by_role, credit_of, here
 from k3preflight.models.disk import Place
-from k3preflight.models.names import Role
 from k3preflight.models.profile import Artifact
 
 REST = "the other files"

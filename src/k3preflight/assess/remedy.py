@@ -93,18 +93,19 @@ def _smaller_headroom(short: Shortfall) -> Iterator[str]:
 
 
 def delete_command(case: Case, places: Iterable[Place]) -> str:
-    """The line that deletes orphaned partials and files of a wrong size at `places`; never live ones."""
+    """The line that deletes orphaned partials and wrong files at `places`; never live ones."""
     paths: list[str] = []
     for role, group in by_role(places).items():
         artifact = case.scenario.profile.artifact(role)
         if artifact is not None:
             there = here(artifact, group)
-            paths += [item.path for item in (*there.orphans, *there.wrong)]
+            paths += [item.path for item in there.orphans]
+            paths += [item.path for item in there.wrong]
     return rm(list(dict.fromkeys(paths)))
 
 
 def rm(paths: list[str]) -> str:
-    """`rm --` with `paths` quoted; of very many the first ones, as the next check names the rest."""
+    """`rm --` with `paths` quoted; of very many the first ones, and how many are left."""
     shown = " ".join(quoted(path) for path in paths[:_MOST_NAMES])
     more = len(paths) - _MOST_NAMES
     return f"rm -- {shown}" + (

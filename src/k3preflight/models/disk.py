@@ -139,15 +139,15 @@ class Volume(Document):
     """A file system that places lie on.
 
     `free` is what this user can still fill, in bytes: without `reserved`, which only root may use,
-    and within `quota_free` where a quota could be read. `shared_with` names places that look like
-    the same storage and are counted as such. Inodes are null where the file system has no limit.
+    and within `quota_free` where a quota could be read. `unsure` says what looks like the same
+    storage and is counted as such. Inodes are null where the file system has no limit.
     """
 
     id: Text
     mount_point: Text | None = None
     device: Text | None = None
     filesystem: Text | None = None
-    kind: VolumeKind = "unknown"
+    kind: VolumeKind | None = None
     mount_root: Text | None = None
     total: Bytes | None = None
     free: Bytes | None = None
@@ -157,7 +157,6 @@ class Volume(Document):
     read_only: bool | None = None
     quota_free: Bytes | None = None
     quota: Text | None = None
-    compressed: bool = False
     under: tuple[Under, ...] = ()
     mount_points: tuple[Text, ...] = ()
     unsure: Text | None = None

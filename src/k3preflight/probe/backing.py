@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from k3preflight.models.disk import Under
@@ -55,8 +56,7 @@ def _loop(file: str, table: Sequence[Mount], root: Root, depth: int) -> Iterator
     try:
         found = root.at(file).stat()
         grows = max(0, found.st_size - found.st_blocks * _BLOCK)
-        space = space_of(str(root.at(folder)))
-        free = space.free if space else None
+        free = space_of(str(root.at(folder))).free
     except OSError:
         pass  # deleted, or in another namespace: what is free there stays unknown
     yield Under(
@@ -75,11 +75,8 @@ def _windows_drive(table: Sequence[Mount], root: Root) -> Under:
     drive = next((mount for mount in table if mount.point == _WINDOWS_DRIVE), None)
     free = None
     if drive:
-        try:
-            space = space_of(str(root.at(_WINDOWS_DRIVE)))
-            free = space.free if space else None
-        except OSError:
-            pass  # the drive does not answer: what is free there stays unknown
+        with suppress(OSError):  # a drive that is not there: what is free stays unknown
+            free = space_of(str(root.at(_WINDOWS_DRIVE))).free
     return Under(kind="Windows drive", mount_point=drive and drive.point, free=free)
 
 

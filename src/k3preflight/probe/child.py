@@ -17,6 +17,7 @@ from typing import NamedTuple
 from k3preflight.probe.sight import Question, Sight, answer
 
 LIMIT = 5.0  # seconds for all questions together
+_MOMENT = 0.2  # seconds for a killed child to end
 CAN_FORK = sys.platform == "linux"  # 2 ms a child; elsewhere forking is not safe, or not there
 
 
@@ -75,7 +76,7 @@ def _forked(questions: Sequence[Question]) -> Iterator[list[_Child]]:
     children: list[_Child] = []
     try:
         for question in questions:
-            children.append(_fork(question))
+            children.append(_fork(question))  # noqa: PERF401 - those started are ended if one fails
         yield children
     finally:
         for child in children:
@@ -107,7 +108,7 @@ def _fork(question: Question) -> _Child:
 def _ask_spawned(questions: Sequence[Question], limit: float) -> list[bytes | None]:
     deadline = time.monotonic() + limit
     children = [
-        subprocess.Popen(  # noqa: S603 - ourselves
+        subprocess.Popen(
             [sys.executable, "-m", "k3preflight.probe.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -122,11 +123,22 @@ def _ask_spawned(questions: Sequence[Question], limit: float) -> list[bytes | No
                 question.as_json().encode(), timeout=max(0.01, deadline - time.monotonic())
             )
         except subprocess.TimeoutExpired:
-            child.kill()
+            _leave(child)
             told.append(None)
         else:
             told.append(text)
     return told
+
+
+def _leave(child: subprocess.Popen[bytes]) -> None:
+    """Kill the child and close our ends; it is given a moment to go, and never more."""
+    child.kill()
+    for stream in (child.stdin, child.stdout):
+        with contextlib.suppress(OSError):  # what was still to be written has no reader
+            if stream is not None:
+                stream.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(_MOMENT)
 
 
 if __name__ == "__main__":

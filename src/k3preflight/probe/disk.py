@@ -111,7 +111,7 @@ def _named(want: WantedPlace, by: Decided) -> Place:
     )
 
 
-_FACTS = ("measured", "volume", "writable", "presence")
+_FACTS: tuple[str, ...] = ("measured", "volume", "writable", "presence")
 
 
 def _place(

@@ -121,7 +121,8 @@ def covering(table: Sequence[Mount], path: str, device: str | None = None) -> Mo
     inside = [mount for mount in table if _is_within(path, mount.point)]
     inside.sort(key=lambda mount: len(mount.point))  # stable: the last mounted stays last
     exact = [mount for mount in inside if mount.device == device]
-    return (exact or inside or [None])[-1]
+    best = exact or inside
+    return best[-1] if best else None
 
 
 def _is_within(path: str, folder: str) -> bool:

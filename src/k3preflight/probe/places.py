@@ -20,8 +20,8 @@ _IMMUTABLE, _APPEND_ONLY = 0x10, 0x20
 class Space(Document):
     """What statvfs says, in bytes; `free` is without the blocks reserved for root."""
 
-    total: Bytes
-    free: Bytes
+    total: Bytes | None = None
+    free: Bytes | None = None
     reserved: Bytes | None = None
     inodes_free: Count | None = None
     block: Bytes | None = None
@@ -102,8 +102,8 @@ def _nearest(resolved: str) -> tuple[str, bool]:
             return str(current), str(current) == resolved
 
 
-def space_of(directory: str) -> Space | None:
-    """What statvfs says of `directory`, None where the file system reports no size at all.
+def space_of(directory: str) -> Space:
+    """What statvfs says of `directory`; sizes are null where it reports none at all.
 
     Raises:
         OSError: as the system says it.
@@ -114,7 +114,7 @@ def space_of(directory: str) -> Space | None:
     told = os.statvfs(directory)
     unit = told.f_frsize or told.f_bsize
     if not told.f_blocks:
-        return None
+        return Space(read_only=bool(told.f_flag & os.ST_RDONLY))
     return Space(
         total=told.f_blocks * unit,
         free=told.f_bavail * unit,
@@ -129,9 +129,9 @@ def _device(number: int) -> str | None:
     return f"{os.major(number)}:{os.minor(number)}" if hasattr(os, "major") else None
 
 
-def _barrier(directory: str, space: Space | None) -> str | None:
+def _barrier(directory: str, space: Space) -> str | None:
     """Why this user cannot create files in `directory`, by effective ids; None where it can."""
-    if space is not None and space.read_only:
+    if space.read_only:
         return "it is mounted read-only"
     flags = _flags(directory)
     if flags & _IMMUTABLE:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from k3preflight.models.disk import Found, Partial, Presence, WantedFile, WantedPlace
+from k3preflight.models.disk import Found, Presence, WantedFile, WantedPlace
 from k3preflight.probe.partials import partials_in
 from k3preflight.probe.root import Root
 
@@ -69,7 +69,7 @@ def _snapshots(repository: Path, revision: str | None) -> Iterator[Path]:
     for name in dict.fromkeys(name for name in first if name):
         if (folder / name).is_dir():
             yield folder / name
-    for item in sorted(_listed(folder))[:_MOST_SNAPSHOTS]:
+    for item in sorted(_listed(folder), key=lambda entry: entry.name)[:_MOST_SNAPSHOTS]:
         if item.name not in first:
             yield Path(item.path)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from k3preflight.models.base import Document, Text
 from k3preflight.models.disk import Volume
@@ -15,6 +14,7 @@ from k3preflight.probe.root import Root
 _FAT = 2**32 - 1
 _NFS2 = 2**31 - 1
 _INDIRECT_MOST = 2 * 2**40  # ext2 and ext3 count a file's blocks in 512 bytes, in 32 bits
+_NO_SPACE = Space()
 _POINTER = 4  # bytes of a block number there
 
 
@@ -29,45 +29,37 @@ def volume_at(look: Look, table: Sequence[Mount], root: Root) -> Seen:
     """The volume that the measured directory lies on. Touches it, and what lies under it."""
     measured = look.measured or ""
     mount = covering(table, measured, look.device)
-    space = look.space
-    if mount is None:
-        volume = Volume(id=measured, mount_points=(measured,), **_sizes(space))
-        return Seen(volume=volume, storage=look.device or measured)
-    limit = quota(measured, mount)
-    base = _upper(mount, table) or mount
-    sizes = _sizes(space)
-    if limit and limit.free is not None and sizes["free"] is not None:
-        sizes["free"] = min(sizes["free"], limit.free)
+    space = look.space or _NO_SPACE
     volume = Volume(
-        id=mount.point,
-        mount_point=mount.point,
-        mount_points=(mount.point,),
-        device=mount.source,
-        filesystem=mount.filesystem,
-        kind="ram" if base.kind == "ram" else mount.kind,
-        mount_root=mount.root,
-        largest_file=_largest_file(mount, space),
-        quota_free=limit and limit.free,
-        quota=limit and limit.text,
-        compressed=any(option.startswith("compress") for option in mount.options),
-        under=tuple(backing(base, table, root)),
-        **sizes,
+        id=measured,
+        mount_points=(measured,),
+        total=space.total,
+        free=space.free,
+        reserved=space.reserved,
+        inodes_free=space.inodes_free,
+        read_only=space.read_only,
     )
-    return Seen(volume=volume, storage=_storage(base))
-
-
-class _Sizes(NamedTuple):
-    total: int | None = None
-    free: int | None = None
-    reserved: int | None = None
-    inodes_free: int | None = None
-    read_only: bool | None = None
-
-
-def _sizes(space: Space | None) -> dict[str, int | None]:
-    if space is None:
-        return dict.fromkeys(("total", "free", "reserved", "inodes_free", "read_only"))
-    return space.model_dump(exclude={"block"})
+    if mount is None:
+        return Seen(volume=volume, storage=look.device or measured)
+    base = _upper(mount, table) or mount
+    limit = quota(measured, mount)
+    quota_free = limit.free if limit else None
+    frees = [free for free in (space.free, quota_free) if free is not None]
+    facts = {
+        "id": mount.point,
+        "mount_point": mount.point,
+        "mount_points": (mount.point,),
+        "device": mount.source,
+        "filesystem": mount.filesystem,
+        "kind": "ram" if base.kind == "ram" else mount.kind,
+        "mount_root": mount.root,
+        "free": min(frees) if space.free is not None else None,
+        "largest_file": _largest_file(mount, space),
+        "quota_free": quota_free,
+        "quota": limit.text if limit else None,
+        "under": tuple(backing(base, table, root)),
+    }
+    return Seen(volume=volume.model_copy(update=facts), storage=_storage(base))
 
 
 def _upper(mount: Mount, table: Sequence[Mount]) -> Mount | None:
@@ -92,14 +84,14 @@ def _storage(mount: Mount) -> str:
     return mount.device or mount.source or mount.point
 
 
-def _largest_file(mount: Mount, space: Space | None) -> int | None:
+def _largest_file(mount: Mount, space: Space) -> int | None:
     """The largest file the file system can hold, in bytes, where that is under what it has."""
     name = mount.filesystem.lower()
     if name in {"vfat", "msdos", "fat", "fat32"}:
         return _FAT
     if name == "nfs" and mount.option("vers") == "2":
         return _NFS2
-    if name in {"ext2", "ext3"} and space is not None and space.block:
+    if name in {"ext2", "ext3"} and space.block:
         pointers = space.block // _POINTER
         blocks = 12 + pointers + pointers**2 + pointers**3
         return min(blocks * space.block, _INDIRECT_MOST)

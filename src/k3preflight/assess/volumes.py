@@ -1,98 +1,13 @@
-"""Disk: can the places be used as they are, and what is odd about their volumes?"""
+"""Volumes: what is odd about the file systems that the places lie on."""
 
 from collections.abc import Iterator
 
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.here import by_role, here
-from k3preflight.models.disk import Place, Under, Volume
+from k3preflight.assess.places import NOT_TOUCHED, why
+from k3preflight.models.disk import Place, Under, Volume, VolumeKind
 from k3preflight.models.names import Status
 from k3preflight.units import LARGEST, gb
-
-_NOT_TOUCHED = "not looked at: --free-disk says what is free"
-_ROOTS = ("/", "/System/Volumes/Data")
-_REMOVABLE = ("/mnt", "/media", "/run/media", "/Volumes")
-
-
-def _why(case: Case, place: Place, fact: str = "measured") -> str:
-    return place.problem or case.host.why(f"places.{place.profile}.{place.role}.{fact}")
-
-
-def path(case: Case) -> Iterator[Outcome]:
-    """Each place is, or can become, a directory.
-
-    A place that does not exist yet is measured at its nearest existing ancestor, which is named.
-    """
-    for place in case.host.places_of(case.scenario.profile.name):
-        if place.source == "flag":
-            yield Outcome(Status.SKIP, _NOT_TOUCHED, subject=place.role)
-        elif place.problem:
-            yield Outcome(
-                Status.FAIL,
-                f"{place.role}: {place.problem}",
-                f"Name another directory with --dir or --place {place.role}=PATH.",
-                subject=place.role,
-            )
-        elif place.measured is None:
-            yield Outcome(
-                Status.UNKNOWN,
-                f"{place.role}: {_why(case, place)}",
-                f"Name a directory this user can look at with --dir or --place {place.role}=PATH.",
-                subject=place.role,
-            )
-        else:
-            yield _leads(case, place)
-
-
-def _leads(case: Case, place: Place) -> Outcome:
-    """Where a usable place leads, and what is odd about that."""
-    behind = f" (really {place.resolved})" if place.resolved not in {place.path, None} else ""
-    text = f"{place.role}: {place.path}{behind} " + (
-        "is a directory" if place.exists else f"does not exist yet; {place.measured} is measured"
-    )
-    decided = f"{text}; decided by {place.decided_by}"
-    if place.caution:
-        return Outcome(
-            Status.WARN,
-            f"{decided}: {place.caution}",
-            "Set it to an absolute path, or name the directory with --dir.",
-            subject=place.role,
-        )
-    volume = case.host.volume(place.volume)
-    mount = volume.mount_point if volume else None
-    target = place.resolved or place.path
-    if mount in _ROOTS and target.startswith(tuple(f"{folder}/" for folder in _REMOVABLE)):
-        return Outcome(
-            Status.WARN,
-            f"{decided}. It is on the root volume {mount}: is the disk that belongs there mounted?",
-            "Mount it first; findmnt -T PATH shows what a path lies on.",
-            subject=place.role,
-        )
-    return Outcome(Status.PASS, decided, subject=place.role)
-
-
-def writable(case: Case) -> Iterator[Outcome]:
-    """This user can create files at each place, by its effective ids."""
-    for place in case.host.places_of(case.scenario.profile.name):
-        if place.source == "flag":
-            yield Outcome(Status.SKIP, _NOT_TOUCHED, subject=place.role)
-        elif place.problem:
-            yield Outcome(Status.SKIP, f"{place.role}: {place.problem}", subject=place.role)
-        elif place.writable is None:
-            yield Outcome(
-                Status.UNKNOWN, f"{place.role}: {_why(case, place, 'writable')}", subject=place.role
-            )
-        elif place.writable:
-            yield Outcome(
-                Status.PASS, f"{place.role}: {place.measured} is writable", subject=place.role
-            )
-        else:
-            yield Outcome(
-                Status.FAIL,
-                f"{place.role}: this user cannot create files in {place.measured}: "
-                f"{place.barrier or 'not permitted'}",
-                "Change that, or choose another directory with --dir.",
-                subject=place.role,
-            )
 
 
 def _volumes(case: Case) -> Iterator[tuple[Volume, tuple[Place, ...]]]:
@@ -107,9 +22,9 @@ def _volumes(case: Case) -> Iterator[tuple[Volume, tuple[Place, ...]]]:
 def _none_measured(case: Case) -> Outcome:
     places = case.host.places_of(case.scenario.profile.name)
     if any(place.source == "flag" for place in places):
-        return Outcome(Status.SKIP, _NOT_TOUCHED)
-    why = next((_why(case, place) for place in places), "the host document has no places")
-    return Outcome(Status.SKIP, f"no volume could be measured: {why}")
+        return Outcome(Status.SKIP, NOT_TOUCHED)
+    reason = next((why(case, place) for place in places), "the host document has no places")
+    return Outcome(Status.SKIP, f"no volume could be measured: {reason}")
 
 
 def filesystem(case: Case) -> Iterator[Outcome]:
@@ -139,39 +54,42 @@ def filesystem(case: Case) -> Iterator[Outcome]:
         yield _none_measured(case)
 
 
+_KINDS: dict[VolumeKind, tuple[str, str | None]] = {
+    "overlay": (
+        (
+            "is a container's own layer: it goes with the container, and limits such as "
+            "Kubernetes' ephemeral storage are not visible from inside"
+        ),
+        "Use a volume that is mounted into the container.",
+    ),
+    "network": (
+        (
+            "is a network or shared file system: capacity is as it says, and streaming weights "
+            "from it is as slow as the way there"
+        ),
+        "Put the weights on a local disk.",
+    ),
+    "fuse": (
+        "is a FUSE file system: every read passes through a process, which streaming will feel",
+        "Put the weights on a disk with a kernel file system.",
+    ),
+    "unknown": ("is a file system this tool does not know: its free space is as it says", None),
+}
+
+
 def _oddities(volume: Volume) -> Iterator[tuple[str, str | None]]:
-    match volume.kind:
-        case "overlay":
-            yield (
-                "is a container's own layer: it goes with the container, and limits such as "
-                "Kubernetes' ephemeral storage are not visible from inside",
-                "Use a volume that is mounted into the container.",
-            )
-        case "network":
-            yield (
-                "is a network or shared file system: capacity is as it says, streaming weights "
-                "from it is as slow as the way there",
-                "Put the weights on a local disk.",
-            )
-        case "fuse":
-            yield (
-                "is a FUSE file system: every read passes through a process, which streaming "
-                "weights will feel",
-                "Put the weights on a disk with a kernel file system.",
-            )
-        case "unknown":
-            yield ("is a file system this tool does not know: its free space is as it says", None)
-        case "local" | "image" | "ram":
-            pass
+    """What a person should know before relying on the volume, each with a way out."""
+    if volume.kind is not None and volume.kind in _KINDS:
+        yield _KINDS[volume.kind]
     if volume.mount_root and "kubernetes.io~empty-dir" in volume.mount_root:
-        yield ("is an emptyDir: it goes with the pod, and its size limit is not visible here", None)
+        yield "is an emptyDir: it goes with the pod, and its size limit is not visible here", None
     for under in volume.under:
         if (text := _under(under)) is not None:
             yield text
     if volume.quota is not None and volume.quota_free is None:
-        yield (f"may hold less for this user than it says: {volume.quota}", "Ask for your quota.")
+        yield f"may hold less for this user than it says: {volume.quota}", "Ask for your quota."
     if volume.unsure:
-        yield (f"may be shared: {volume.unsure}", None)
+        yield f"may be shared: {volume.unsure}", None
 
 
 def _under(under: Under) -> tuple[str, str | None] | None:
@@ -183,8 +101,10 @@ def _under(under: Under) -> tuple[str, str | None] | None:
                 return None
             grows = "more" if under.grows is None else gb(under.grows)
             return (
-                f"lies in the file {under.path}, which may still take {grows} of {where}, where "
-                f"{free} are free",
+                (
+                    f"lies in the file {under.path}, which may still take {grows} of {where}, "
+                    f"where {free} are free"
+                ),
                 f"Keep that much free on {where}, or allocate the file in full.",
             )
         case "thin pool":
@@ -194,8 +114,10 @@ def _under(under: Under) -> tuple[str, str | None] | None:
             )
         case "Windows drive":
             return (
-                "is a virtual disk (ext4.vhdx) that grows on a Windows drive; on "
-                f"{under.mount_point or 'the drive'} {free} are free",
+                (
+                    "is a virtual disk (ext4.vhdx) that grows on a Windows drive; on "
+                    f"{under.mount_point or 'the drive'} {free} are free"
+                ),
                 "Keep that much free on the Windows drive that holds the distribution.",
             )
 
