@@ -21,6 +21,7 @@ SUFFIX = {
     Format.JUNIT: "xml",
     Format.GITHUB: "github.txt",
     Format.PROMETHEUS: "prom",
+    Format.HTML: "html",
 }
 
 

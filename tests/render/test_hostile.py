@@ -7,52 +7,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factory import choices, host
-from k3preflight.assess import assess
-from k3preflight.models.host import Host
+from hostile import SHOWN, hostile_report, many
 from k3preflight.models.names import Status
-from k3preflight.models.report import Policy, Report
+from k3preflight.models.report import Report
 from k3preflight.render import Detail, Format, Screen, render
 from k3preflight.text import visible
-from reading import annotations, junit_cases, junit_schema, markdown_page, old_commands, samples
-
-HOSTILE = (
-    "::error::pwned <script>alert(1)</script> <b>&amp;\"' \n::error title=x::y\r\n##[error]z "
-    "[a](http://b) [bold red]c[/] \x1b[31m\x1b]8;;http://d\x07 \x9b2J `e` | f @everyone #1 "
-    'é漢字 \u202egnp ]]> <!-- \\ "} 1\nk3preflight_verdict{status="pass"} 1 %0A::error::g ~~h~~ $i$'
-    " \udcff\ufffe\x00{{ 7*7 }} {% raw %} :smile: *j* _k_ &lt; \\x1b -- ```"
+from reading import (
+    Page,
+    annotations,
+    junit_cases,
+    junit_schema,
+    markdown_page,
+    old_commands,
+    samples,
 )
-SHOWN = visible(HOSTILE)
+
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+HTML_TAGS = {
+    "html", "head", "meta", "link", "title", "style", "body", "header", "main", "footer", "section",
+    "h1", "h2", "p", "dl", "dt", "dd", "ul", "li", "a", "span", "b", "div", "svg", "rect", "pre",
+}  # fmt: skip
 MARKDOWN_TAGS = {
     "h2", "h3", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre",
     "code",
 }  # fmt: skip
-
-
-def hostile_report(text: str, *names: str) -> Report:
-    """A report on a host document in which every text that can be is `text`."""
-    facts = json.loads(host(usable=None, free=None).model_dump_json())
-    for place in facts["places"]:
-        place |= {"path": text, "requested": text, "decided_by": text, "resolved": text}
-        place |= {"measured": text, "volume": text}
-    for volume in facts["volumes"]:
-        volume |= {"id": text, "mount_point": text, "device": text, "filesystem": text}
-    facts |= {"name": text, "unknown": [{"fact": "memory.usable", "reason": text}]}
-    facts["system"] = {"system": text, "machine": text, "release": text}
-    facts["memory"] |= {"usable_from": text}
-    return assess(choices(*names), Host.model_validate(facts), Policy(), named=bool(names))
-
-
-def many(number: int) -> Report:
-    """A hostile report with this many scenarios."""
-    judged = hostile_report(HOSTILE)
-    first = judged.assessments[0]
-    items = tuple(first.model_copy(update={"scenario": f"way-{index}"}) for index in range(number))
-    verdict = judged.verdict
-    if not items:
-        verdict = verdict.model_copy(update={"status": Status.UNKNOWN, "nearest_miss": None})
-    return judged.model_copy(update={"assessments": items, "verdict": verdict})
 
 
 def every_rendering(judged: Report, form: Format) -> list[str]:
@@ -138,6 +116,16 @@ def test_github_holds_it_inside_its_own_annotations(number: int) -> None:
     }
 
 
+@pytest.mark.parametrize("number", [0, 1, 50])
+def test_html_shows_it_letter_by_letter(number: int) -> None:
+    page = Page(render(many(number), Format.HTML, Screen()))
+    assert page.open == []
+    assert set(page.tags) <= HTML_TAGS
+    assert f"Kimi K3 on {SHOWN}" in page.text
+    assert page.tags.count("section") == (number + bool(number) if number else 0)
+    assert not any(name.startswith("on") for name, _ in page.attributes)
+
+
 def test_json_holds_it_as_a_string() -> None:
     for form in (Format.JSON, Format.NDJSON):
         assert json.loads(render(many(1), form, Screen()))["host"]["name"] == SHOWN
@@ -156,3 +144,6 @@ def test_no_text_breaks_a_document(text: str) -> None:
     junit_schema().validate(render(judged, Format.JUNIT, Screen()))
     page = markdown_page(render(judged, Format.MARKDOWN, Screen()))
     assert set(page.tags) <= MARKDOWN_TAGS
+    page = Page(render(judged, Format.HTML, Screen()))
+    assert set(page.tags) <= HTML_TAGS
+    assert page.open == []

@@ -19,6 +19,7 @@ class Format(StrEnum):
     JUNIT = "junit"
     GITHUB = "github"
     PROMETHEUS = "prometheus"
+    HTML = "html"
 
 
 class Detail(StrEnum):
@@ -68,5 +69,9 @@ def render(report: Report, form: Format, screen: Screen) -> str:  # noqa: PLR091
             from k3preflight.render import prometheus  # noqa: PLC0415
 
             return prometheus.render(report)
+        case Format.HTML:
+            from k3preflight.render import html  # noqa: PLC0415
+
+            return html.render(report)
         case _:
             assert_never(form)

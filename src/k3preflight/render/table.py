@@ -11,7 +11,6 @@ from k3preflight.models.report import Assessment, Report
 from k3preflight.render import Detail, Screen, words
 from k3preflight.render.console import Page, word
 from k3preflight.render.rows import COLUMNS, NUMBERS, row_of
-from k3preflight.units import gb
 
 
 def render(report: Report, screen: Screen) -> str:
@@ -39,17 +38,10 @@ def render(report: Report, screen: Screen) -> str:
 def _measured(page: Page, host: Host) -> None:
     system = words.system(host)
     page.field("Host", host.name or "unnamed", f" ({system})" if system else "")
-    for path, decided_by in dict.fromkeys(
-        (place.path, place.decided_by) for place in host.places if place.follows is None
-    ):
-        page.field("Directory", f"{path} ({decided_by})")
-    for volume in host.volumes:
-        parts = ", ".join(part for part in (volume.device, volume.filesystem) if part)
-        free = "free space unknown" if volume.free is None else f"{gb(volume.free)} free"
-        total = f" of {gb(volume.total)}" if volume.total is not None else ""
-        source = ", from --free-disk" if volume.source == "flag" else ""
-        where = volume.mount_point or volume.id
-        page.field("Volume", where, f" ({parts})" if parts else "", f": {free}{total}{source}")
+    for directory in words.directories(host):
+        page.field("Directory", directory)
+    for volume in words.volumes(host):
+        page.field("Volume", volume)
     for name, text in zip_longest(("RAM",), words.memory(host), fillvalue=""):
         page.field(name, text)
 

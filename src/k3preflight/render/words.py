@@ -55,6 +55,29 @@ def _usable(host: Host) -> str:
     return text
 
 
+def directories(host: Host) -> Iterator[str]:
+    """Each directory once, with what decided on it."""
+    for path, decided_by in dict.fromkeys(
+        (place.path, place.decided_by) for place in host.places if place.follows is None
+    ):
+        yield f"{path} ({decided_by})"
+
+
+def volumes(host: Host) -> Iterator[str]:
+    """Each volume: where it is mounted, what it is, and what is free on it."""
+    for volume in host.volumes:
+        parts = ", ".join(part for part in (volume.device, volume.filesystem) if part)
+        free = "free space unknown" if volume.free is None else f"{gb(volume.free)} free"
+        total = f" of {gb(volume.total)}" if volume.total is not None else ""
+        source = ", from --free-disk" if volume.source == "flag" else ""
+        where = volume.mount_point or volume.id
+        yield (
+            f"{where} ({parts}): {free}{total}{source}"
+            if parts
+            else (f"{where}: {free}{total}{source}")
+        )
+
+
 def experts(report: Report) -> Iterator[str]:
     """How little of each model one token touches."""
     for item in dict.fromkeys(item.experts for item in report.assessments):
@@ -78,6 +101,11 @@ def parts(finding: Finding, detail: Detail) -> Iterator[str]:
         return
     if finding.subject:
         yield f"on {finding.subject}"
+    yield from budget_parts(finding)
+
+
+def budget_parts(finding: Finding) -> Iterator[str]:
+    """What the figures of a finding are made of: side, bytes, name and where each is from."""
     for item in finding.budget.items if finding.budget else ():
         yield f"{item.side} {_figure(item.bytes)} {item.name}: {item.source}"
 
