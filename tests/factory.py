@@ -1,6 +1,7 @@
 """Facts to judge: a host document with given numbers, and scenarios by name."""
 
 from k3preflight.assess import assess
+from k3preflight.assess.verdict import verdict_of
 from k3preflight.models.disk import Place, Volume
 from k3preflight.models.host import Host, Unknown
 from k3preflight.models.machine import Memory
@@ -74,3 +75,16 @@ def host(
 def report(machine: Host, *names: str, policy: Policy | None = None) -> Report:
     """The report on `machine`, for the named scenarios or for the bare check."""
     return assess(choices(*names), machine, policy or Policy(), named=bool(names))
+
+
+def broken() -> Report:
+    """The report on a document, one of several, that is no host."""
+    return Report(
+        tool_version="0.1.0",
+        host=None,
+        document="hosts.ndjson, line 3",
+        problem="hosts.ndjson, line 3: not a host document",
+        policy=Policy(),
+        assessments=(),
+        verdict=verdict_of((), {}, named=True),
+    )

@@ -39,3 +39,8 @@ def listed(names: Sequence[str], *, most: int = 5, separator: str = ", ") -> str
     """`a, b, c and 4 more`: the first `most` of `names`."""
     shown = separator.join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 host`, `10,000 hosts`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -89,15 +89,17 @@ def _nearest_miss(assessments: Iterable[Assessment]) -> str | None:
     failing = [item for item in assessments if item.status is Status.FAIL]
     if not failing:
         return None
-    nearest = min(failing, key=_distance)
-    return f"{nearest.scenario}: {_failures(nearest)[0].message}"
+    nearest = min(failing, key=distance)
+    return f"{nearest.scenario}: {failures(nearest)[0].message}"
 
 
-def _failures(item: Assessment) -> list[Finding]:
+def failures(item: Assessment) -> list[Finding]:
+    """The findings that fail, in the order of the checks."""
     return [finding for finding in item.findings if finding.status is Status.FAIL]
 
 
-def _distance(item: Assessment) -> tuple[int, int]:
-    failures = _failures(item)
-    gaps = [finding.budget.gap or 0 for finding in failures if finding.budget]
-    return len(failures), sum(gaps)
+def distance(item: Assessment) -> tuple[int, int]:
+    """How far a failing scenario is from fitting: checks that fail, then bytes they lack."""
+    failing = failures(item)
+    gaps = [finding.budget.gap or 0 for finding in failing if finding.budget]
+    return len(failing), sum(gaps)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from k3preflight.cli import options
-from k3preflight.cli.deliver import deliver
+from k3preflight.cli.deliver import Delivery, deliver
 from k3preflight.errors import UsageError
 from k3preflight.models.names import FailOn, Sizes
 from k3preflight.render import Format
@@ -55,9 +55,14 @@ def check(
     require_resident: Annotated[
         bool, typer.Option("--require-resident", help="Weights beyond memory fail.")
     ] = False,
-    host: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Judge this host document; - reads stdin."),
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host",
+            metavar="FILE|DIR",
+            help="Judge this host document, or all of a directory or of several --host; - reads "
+            "stdin, one document or one a line.",
+        ),
     ] = None,
     profile_files: options.ProfileFiles = None,
     ignore: options.Ignore = None,
@@ -76,9 +81,7 @@ def check(
     Exits 0 when it fits, 1 when it does not, 2 on bad usage, 3 when it cannot be told.
     """
     del debug  # read from the arguments, where an exception is caught
-    from k3preflight.assess import assess  # noqa: PLC0415 - pydantic is loaded only to judge
     from k3preflight.cli.exits import exit_of  # noqa: PLC0415
-    from k3preflight.cli.hosts import read_host  # noqa: PLC0415
     from k3preflight.models.report import Policy  # noqa: PLC0415
     from k3preflight.profiles import catalog, choose, refuse_context  # noqa: PLC0415
 
@@ -96,19 +99,26 @@ def check(
         ignore=options.flat(ignore),
         skip=options.flat(skip),
     )
-    if host is not None:
-        given = None if options.from_environment(ctx, "directory") else directory
-        _refuse_touching(given, places)
-        facts = read_host(host)
+    delivery = Delivery(form, tuple(outputs or ()), detail)
+    if hosts:
+        from k3preflight.cli.fleet import check_hosts, judge  # noqa: PLC0415
+        from k3preflight.cli.hosts import HostDocument, read_hosts  # noqa: PLC0415
+
+        _refuse_touching(None if options.from_environment(ctx, "directory") else directory, places)
+        documents = read_hosts(hosts)
+        if not isinstance(documents, HostDocument):
+            return check_hosts(documents, choices, policy, delivery, fail_on, named=bool(scenarios))
+        report = judge(documents, choices, policy, named=bool(scenarios))
     else:
+        from k3preflight.assess import assess  # noqa: PLC0415 - pydantic is loaded only to judge
         from k3preflight.cli.wanted import wanted  # noqa: PLC0415
         from k3preflight.probe import probe  # noqa: PLC0415 - psutil is loaded only to probe
 
         facts = probe(
             wanted(choices, directory, places or (), policy.skip, touch_disk=free_disk is None)
         )
-    report = assess(choices, facts, policy, named=bool(scenarios))
-    deliver(report, form, outputs or (), detail)
+        report = assess(choices, facts, policy, named=bool(scenarios))
+    deliver(report, delivery)
     return exit_of(report, fail_on)
 
 

@@ -1,8 +1,6 @@
 """From a report to the exit code scripts read."""
 
-from typing import assert_never
-
-from k3preflight.assess.verdict import status_of
+from k3preflight.assess.verdict import Answer, status_of
 from k3preflight.errors import Exit
 from k3preflight.models.names import FailOn, Status
 from k3preflight.models.report import Report
@@ -13,20 +11,24 @@ def exit_of(report: Report, fail_on: FailOn) -> Exit:
 
     `warn`: a scenario that warns counts as not fitting; `never`: 1 becomes 0, 3 stays.
     """
-    verdict = report.verdict
-    match fail_on:
-        case FailOn.FAIL:
-            return _EXITS[verdict.status]
-        case FailOn.WARN:
-            strict = status_of(report.assessments, verdict.rule, frozenset({Status.PASS}))
-            return _EXITS[strict]
-        case FailOn.NEVER:
-            return Exit.PASS if verdict.status is Status.FAIL else _EXITS[verdict.status]
-        case _:
-            assert_never(fail_on)
+    return exit_for(answer_of(report, fail_on), fail_on)
 
 
-_EXITS: dict[Status, Exit] = {
+def answer_of(report: Report, fail_on: FailOn) -> Answer:
+    """The verdict's status, or with `warn` the one where only a pass fits."""
+    if fail_on is not FailOn.WARN:
+        return report.verdict.status
+    return status_of(report.assessments, report.verdict.rule, frozenset({Status.PASS}))
+
+
+def exit_for(answer: Answer, fail_on: FailOn) -> Exit:
+    """The exit code of an answer; `never` makes a failure 0."""
+    if fail_on is FailOn.NEVER and answer is Status.FAIL:
+        return Exit.PASS
+    return _EXITS[answer]
+
+
+_EXITS: dict[Answer, Exit] = {
     Status.PASS: Exit.PASS,
     Status.FAIL: Exit.FAIL,
     Status.UNKNOWN: Exit.UNKNOWN,

@@ -5,7 +5,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 from typing import TextIO
@@ -79,7 +80,18 @@ def write_new_file(path: Path, text: str) -> None:
 
 
 def write_file(path: Path, text: str, option: str = "--output") -> None:
-    """Write `path` whole or not at all, by a temporary file beside it and a rename.
+    """Write `path` whole or not at all; see `whole_file`.
+
+    Raises:
+        UsageError: it cannot be written; what was there before is kept.
+    """
+    with whole_file(path, option) as stream:
+        stream.write(text)
+
+
+@contextmanager
+def whole_file(path: Path, option: str = "--output") -> Iterator[TextIO]:
+    """A stream that becomes `path` when all is written, by a temporary file beside it and a rename.
 
     Behind a link its target is written; a device or a pipe is written to as it is.
 
@@ -91,13 +103,13 @@ def write_file(path: Path, text: str, option: str = "--output") -> None:
         target = Path(os.path.realpath(path))
         if _is_stream(path, target):
             with path.open("a", encoding="utf-8") as stream:
-                stream.write(text)
+                yield stream
             return
         # The name does not end like the target's: a collector of *.prom must not see it.
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")
         temporary = Path(name)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(target.stat().st_mode & 0o7777 if target.exists() else _default_mode())

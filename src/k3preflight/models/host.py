@@ -4,7 +4,9 @@ A fact that could not be read is null, and listed in `unknown` with the reason. 
 that any machine can judge later.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from k3preflight.models.base import Document, Text
 from k3preflight.models.disk import Disk, Place, Volume, WantedPlace
@@ -33,7 +35,8 @@ class Unknown(Document):
 class Host(Document):
     """Everything known about one machine. `profiles` lists what it was probed for."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    # Older documents are read, what they lack is unknown; a newer one may mean something else.
+    schema_version: Annotated[int, Field(strict=True, ge=0, le=SCHEMA_VERSION)] = SCHEMA_VERSION
     tool_version: Text
     name: Text | None = None
     probed_at: Text | None = None

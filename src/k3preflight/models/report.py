@@ -126,11 +126,22 @@ class Verdict(Document):
 
 
 class Report(Document):
-    """One host, judged. `host` is null only where its document was broken."""
+    """One host, judged. `host` is null only where its document was broken.
+
+    `document` names the file, and the line where it has several, that the host was read from;
+    `problem` says what is broken about it.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     tool_version: Text
     host: Host | None
+    document: Text | None = None
+    problem: Text | None = None
     policy: Policy
     assessments: tuple[Assessment, ...]
     verdict: Verdict
+
+    @property
+    def name(self) -> str:
+        """What the host calls itself, else the document it was read from."""
+        return (self.host and self.host.name) or self.document or "unnamed"

@@ -21,7 +21,7 @@ _LEVELS: dict[Status, Level] = {
 def render(report: Report) -> str:
     """The verdict, then what is not a pass: failed and unknown as errors, warnings as such."""
     verdict = Status(report.verdict.status)
-    said = f"{verdict.upper()} on {words.host_name(report)} {words.fits(report)}"
+    said = f"{verdict.upper()} on {report.name} {words.fits(report)}"
     if report.verdict.nearest_miss:
         said += f"\nNearest miss: {report.verdict.nearest_miss}"
     lines = [_command(_LEVELS[verdict], "k3preflight verdict", said)]

@@ -65,7 +65,7 @@ def render(report: Report) -> str:
     return environment.get_template("report.html.j2").render(
         report=report,
         verdict=Status(report.verdict.status),
-        host=words.host_name(report),
+        host=report.name,
         system=words.system(report.host) if report.host else "",
         fits=words.fits(report),
         memory=list(words.memory(report.host)) if report.host else [],

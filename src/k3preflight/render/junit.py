@@ -25,7 +25,7 @@ def render(report: Report) -> str:
         from junitparser import JUnitXml  # noqa: PLC0415 - an optional dependency
     except ModuleNotFoundError as error:
         raise MissingExtraError("--format junit", "ci") from error
-    host = words.host_name(report)
+    host = report.name
     verdict = report.verdict
     nearest = f"Nearest miss: {verdict.nearest_miss}" if verdict.nearest_miss else None
     said = f"{verdict.status.upper()} {words.fits(report)}"

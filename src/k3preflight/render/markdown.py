@@ -19,7 +19,7 @@ def render(report: Report, detail: Detail) -> str:
 
 def _blocks(report: Report, detail: Detail) -> Iterator[str]:
     verdict, quiet = Status(report.verdict.status), detail is Detail.QUIET
-    yield f"## k3preflight: {verdict.upper()} on {escaped(words.host_name(report))}\n"
+    yield f"## k3preflight: {verdict.upper()} on {escaped(report.name)}\n"
     yield f"**Verdict: {verdict.upper()}** {escaped(words.fits(report))}\n"
     if report.verdict.nearest_miss:
         yield f"Nearest miss: {escaped(report.verdict.nearest_miss)}\n"

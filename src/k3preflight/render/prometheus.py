@@ -51,7 +51,7 @@ def render(report: Report) -> str:
     gap = gauge("gap_bytes", "Bytes missing; absent where unknown.", *finding_labels)
     coverage = gauge("coverage_ratio", "What there is of what is needed, 0 to 1.", *finding_labels)
 
-    host = words.host_name(report)
+    host = report.name
     info.labels(host, report.tool_version).set(1)
     _one_of(verdict, (host, report.verdict.rule), _ANSWERS, report.verdict.status)
     for item in words.once(report):

@@ -19,11 +19,6 @@ def shown(item: Assessment, detail: Detail) -> tuple[Finding, ...]:
     )
 
 
-def host_name(report: Report) -> str:
-    """The host by its own name."""
-    return (report.host and report.host.name) or "unnamed"
-
-
 def system(host: Host) -> str:
     """`linux x86_64`, as far as it is known."""
     return " ".join(part for part in (host.system.system, host.system.machine) if part)
