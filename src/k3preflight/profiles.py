@@ -1,5 +1,6 @@
 """Find, read and validate profile files, and turn what a user names into scenarios."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 from k3preflight.errors import UsageError
 from k3preflight.models.base import problems
 from k3preflight.models.names import ALL, LARGEST
-from k3preflight.models.profile import Profile
+from k3preflight.models.profile import NAME_PATTERN, Profile
 from k3preflight.models.scenario import Choice, Scenario
 from k3preflight.toml import read_toml
 
@@ -44,6 +45,19 @@ def catalog(own_files: Iterable[Path] = ()) -> Catalog:
             )
         own[path.stem] = path
     return found | own
+
+
+def refuse_name(path: Path) -> None:
+    """Refuse a file that no profile can be named after.
+
+    Raises:
+        UsageError: its ending is not .toml, or the rest of its name is no profile's.
+    """
+    if path.suffix != ".toml" or not re.match(NAME_PATTERN, path.stem):
+        raise UsageError(
+            f"{path}: a profile is named after its file, and {path.name!r} is none",
+            "Write lower-case letters, digits, dots and dashes, such as glm-5-q2.toml.",
+        )
 
 
 def read_profile(path: Path) -> Profile:

@@ -71,12 +71,21 @@ def write_new_file(path: Path, text: str) -> None:
     Raises:
         UsageError: it is there already, or cannot be written.
     """
+    refuse_existing(path)
+    write_file(path, text)
+
+
+def refuse_existing(path: Path) -> None:
+    """Refuse to write over a file that a person may have worked on.
+
+    Raises:
+        UsageError: it is there.
+    """
     if path.is_file():
         raise UsageError(
             f"--output {path}: is there already, and may hold what was filled in by hand",
             "Name another file, or remove it.",
         )
-    write_file(path, text)
 
 
 def write_file(path: Path, text: str, option: str = "--output") -> None:

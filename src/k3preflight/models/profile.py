@@ -225,9 +225,12 @@ class Tool(Strict):
 
 
 class Needs(Strict):
-    """What the host must have besides disk and memory."""
+    """What the host must have besides disk and memory.
 
-    platforms: tuple[Platform, ...] = Field(min_length=1)
+    Without `platforms` nobody has said where the runtime runs.
+    """
+
+    platforms: tuple[Platform, ...] = ()
     cpu_flags: tuple[Text, ...] = ()
     offloads_to_gpu: bool = False
     pools_hosts: bool = False

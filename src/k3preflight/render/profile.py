@@ -49,7 +49,9 @@ def profile_page(profile: Profile, screen: Screen) -> str:
         page.line(f"{name}: {_value(figure)} ({figure.basis}: {figure.source})", indent=2)
     page.blank()
     page.line(
-        "Host: ", "; ".join(f"{item.system} {item.machine}" for item in profile.needs.platforms)
+        "Host: ",
+        "; ".join(f"{item.system} {item.machine}" for item in profile.needs.platforms)
+        or "not stated",
     )
     if profile.needs.cpu_flags:
         page.line("CPU flags: ", " ".join(profile.needs.cpu_flags))
