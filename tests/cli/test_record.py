@@ -22,6 +22,7 @@ def test_without_a_log_the_run_is_empty_and_the_machine_is_not(k3: Command) -> N
     record = document(k3("record", "rabbit"))
     assert set(record["run"].values()) == {""}
     assert record["hardware"]["memory_total"] > 0
+    assert record["hardware"]["cores"] > 0
     assert record["scenario"] == "rabbit"
     assert record["runtime"] == {"name": "Rabbit", "commit": "", "modified": "", "version": ""}
     assert record["checkpoint"]["repository"] == "moonshotai/Kimi-K3"

@@ -96,6 +96,8 @@ def _hardware(host: Host) -> Hardware:
         host=host.name,
         system=" ".join(part for part in (host.system.system, host.system.release) if part) or None,
         machine=host.system.machine,
+        cpu=host.cpu.model,
+        cores=host.cpu.cores,
         memory_total=host.memory.total,
         memory_usable=host.memory.usable,
         memory_available=host.memory.available,
