@@ -69,7 +69,7 @@ def test_the_schema_has_only_grown(kind: str) -> None:
 def test_a_schema_names_itself_and_its_version(kind: str) -> None:
     found = schema(kind)
     version = found["properties"]["schema_version"]
-    assert version["const"] == 1
+    assert version.get("const", version.get("maximum")) == 1
     assert found["$id"].endswith(f"/schemas/{kind}-1.json")
 
 
