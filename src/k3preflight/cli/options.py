@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple, TypeVar
 import typer
 
 from k3preflight.errors import UsageError
-from k3preflight.models.names import CheckId, Role
+from k3preflight.models.names import RESERVED_PRESETS, CheckId, Role
 from k3preflight.render import Detail, Format
 from k3preflight.units import Size, parse_percent
 
@@ -74,9 +74,27 @@ def _output(text: str) -> OutputOption:
     return OutputOption(Format(name) if known else None, Path(path))
 
 
+def _scenarios(incomplete: str) -> list[str]:
+    """What the shell offers: profiles, and behind a colon their presets.
+
+    Typer's completion for bash offers nothing behind a colon; zsh and fish do.
+    """
+    from k3preflight.profiles import catalog, read_profile  # noqa: PLC0415 - pydantic
+
+    known = catalog()
+    name, colon, _ = incomplete.partition(":")
+    offered = list(known)
+    if colon and name in known:
+        presets = [preset.name for preset in read_profile(known[name]).presets]
+        offered = [f"{name}:{preset}" for preset in (*presets, *sorted(RESERVED_PRESETS))]
+        offered = offered if presets else []
+    return [offer for offer in offered if offer.startswith(incomplete)]
+
+
 Scenarios = Annotated[
     list[str] | None,
     typer.Argument(
+        autocompletion=_scenarios,
         metavar="SCENARIO",
         help="NAME, NAME:PRESET, NAME:all or NAME:largest; with none, every profile of the default "
         "check, any of which may fit.",
