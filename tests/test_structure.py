@@ -15,9 +15,12 @@ from k3preflight.profiles import catalog, packaged_folder
 COSTLY = {"rich", "psutil", "pydantic", "tomllib", "jinja2", "huggingface_hub", "pynvml"}
 
 
+LOADED = "import sys; loaded_before = set(sys.modules)\n"  # a coverage run has its own
+
+
 def loaded_by(code: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        [sys.executable, "-c", f"{LOADED}{code}\nprint(*set(sys.modules) - loaded_before)"],
         capture_output=True,
         text=True,
         check=True,

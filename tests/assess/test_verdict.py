@@ -132,10 +132,3 @@ def test_a_missing_place_is_no_pass() -> None:
     (only,) = report(machine, "rabbit").assessments
     assert only.status is Status.UNKNOWN
     assert only.of(CheckId.DISK_CAPACITY)[0].message.endswith("no place for the checkpoint")
-
-
-def test_the_nearest_miss_is_the_one_with_the_fewest_failures() -> None:
-    nearest = report(host(free=1, usable=40 * GB)).verdict.nearest_miss
-    assert nearest
-    assert nearest.startswith("rabbit: short by")
-    assert report(BIG, "rabbit").verdict.nearest_miss is None

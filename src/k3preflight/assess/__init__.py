@@ -6,8 +6,9 @@ from typing import NamedTuple
 from k3preflight import __version__
 from k3preflight.assess import capacity, memory, places, volumes
 from k3preflight.assess.case import Case, Outcome
+from k3preflight.assess.choice import verdict_of
 from k3preflight.assess.commands import next_commands
-from k3preflight.assess.verdict import verdict_of, worst
+from k3preflight.assess.verdict import worst
 from k3preflight.assess.whatif import what_if
 from k3preflight.models.host import Host
 from k3preflight.models.names import CheckId, Status
@@ -63,7 +64,9 @@ def assess(choices: Sequence[Choice], host: Host, policy: Policy, *, named: bool
         policy=policy,
         assessments=tuple(assessments),
         verdict=verdict_of(
-            assessments, {scenario.name: scenario for scenario in scenarios}, named=named
+            assessments,
+            {scenario.name: scenario for scenario in scenarios},
+            rule="all" if named else "any",
         ),
     )
 

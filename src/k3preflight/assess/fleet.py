@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from k3preflight.assess.verdict import Answer, distance, failures
+from k3preflight.assess.verdict import Answer, distance, stopping
 from k3preflight.models.fleet import Miss, ScenarioSummary, Stop, Summary
 from k3preflight.models.names import CheckId, Status
 from k3preflight.models.report import Assessment, Report
@@ -69,7 +69,7 @@ def _keep(nearest: list[Miss], host: str, item: Assessment) -> None:
     missing, gap = distance(item)
     if len(nearest) == NEAREST and (missing, gap) >= (nearest[-1].failures, nearest[-1].gap):
         return
-    first = failures(item)[0]
+    first = stopping(item)[0]
     nearest.append(
         Miss(host=host, failures=missing, gap=gap, message=f"{first.check}: {first.message}")
     )

@@ -8,7 +8,7 @@ import typer
 
 from k3preflight import __version__
 from k3preflight.cli import check, checks, probe, profiles, record, schema
-from k3preflight.cli.out import complain, write_error, write_stdout
+from k3preflight.cli.out import write_error, write_stdout
 from k3preflight.errors import Exit, K3Error
 
 ISSUES = "https://github.com/k3preflight/k3preflight/issues"
@@ -62,9 +62,6 @@ def run(arguments: list[str] | None = None) -> int:
         hint = "k3preflight --help lists the commands; each has its own --help."
         write_error(arguments, _one_line(error.format_message()), hint, Exit(error.exit_code))
         return error.exit_code
-    except (typer.Abort, KeyboardInterrupt):
-        complain("interrupted")
-        return Exit.INTERRUPTED
     except Exception as error:
         if "--debug" in arguments or os.environ.get("K3PREFLIGHT_DEBUG"):
             raise

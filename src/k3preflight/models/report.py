@@ -116,13 +116,39 @@ class Policy(Document):
     notes: tuple[Text, ...] = ()
 
 
+class Option(Document):
+    """A scenario that fits: why one would take it, and what it costs in bytes."""
+
+    scenario: Text
+    why: Text
+    disk: Bytes | None
+    memory: Bytes | None
+
+
+class Obstacle(Document):
+    """A scenario that does not fit, or cannot be told: what stops it, and what would change it."""
+
+    scenario: Text
+    check: CheckId
+    status: Status
+    message: Text
+    change: Text | None
+    others: Count = 0
+
+
 class Verdict(Document):
-    """The answer. `fits` names the scenarios that pass or warn."""
+    """The answer, best first. `fits` names the scenarios that pass or warn.
+
+    `options` are the same scenarios with why and what they cost; `obstacles` the others, the
+    nearest to fitting first; `advice` what to do where nothing fits.
+    """
 
     rule: Literal["all", "any"]
     status: Literal[Status.PASS, Status.FAIL, Status.UNKNOWN]
     fits: tuple[Text, ...]
-    nearest_miss: Text | None = None
+    options: tuple[Option, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+    advice: tuple[Text, ...] = ()
 
 
 class Report(Document):

@@ -1,0 +1,85 @@
+"""The choice: best first with why and what it costs, and the least that would change the rest."""
+
+from factory import GB, host, report
+from k3preflight.models.names import CheckId, Status
+from k3preflight.models.report import Policy, Verdict
+
+
+def verdict(free: int, usable: int, *names: str) -> Verdict:
+    return report(host(free * GB, usable * GB), *names).verdict
+
+
+def test_full_weights_come_before_quants_and_a_pass_before_a_warning() -> None:
+    found = verdict(2000, 128)
+    assert [option.scenario for option in found.options] == list(found.fits)
+    assert found.fits == ("kimi-k3-in-c:laptop", "rabbit", "ud-iq1-s")
+    best, _, quant = found.options
+    assert best.why.startswith("the full weights, nothing lost to quantisation")
+    assert "memory holds 0.53% and streams the rest" in best.why
+    assert (best.disk, best.memory) == (1_920_282_576_996, 9_854_434_897)
+    assert quant.why.startswith("a quant of 594.04 GB: its quality is yours to evaluate")
+    assert "pages the rest, slowly" in quant.why
+    assert found.obstacles == ()
+    assert found.advice == ()
+
+
+def test_weights_that_fit_in_memory_say_so() -> None:
+    (option,) = verdict(800, 640, "ud-iq1-s").options
+    assert option.why.endswith("memory holds all of them")
+
+
+def test_a_warning_comes_after_a_pass_between_equals() -> None:
+    found = verdict(2000, 40)
+    assert found.fits == ("kimi-k3-in-c:laptop", "rabbit")
+    rabbit = report(host(2000 * GB, 40 * GB), "rabbit").assessments[0]
+    assert rabbit.status is Status.WARN
+
+
+def test_larger_presets_come_first() -> None:
+    assert verdict(2000, 640, "kimi-k3-in-c:all").fits[0] == "kimi-k3-in-c:max"
+
+
+def test_each_obstacle_names_one_thing_and_the_least_change() -> None:
+    found = verdict(900, 40)
+    assert found.fits == ()
+    assert [item.scenario for item in found.obstacles] == [
+        "ud-iq1-s",  # one thing stops it, and by 23 GB
+        "rabbit",
+        "kimi-k3-in-c:laptop",
+    ]
+    nearest = found.obstacles[0]
+    assert nearest.check is CheckId.MEMORY_MINIMUM
+    assert nearest.message.startswith("short by 23.17 GB")
+    assert nearest.change
+    assert nearest.others == 0
+    both = verdict(100, 8, "ud-iq1-s").obstacles[0]
+    assert both.check is CheckId.MEMORY_MINIMUM
+    assert both.others == 1
+
+
+def test_where_nothing_fits_the_smallest_quant_and_the_way_out_are_named() -> None:
+    smallest, last = verdict(100, 8).advice
+    assert smallest.startswith("The smallest quant judged is ud-iq1-s: short by")
+    assert "hosted API" in last
+    (only,) = verdict(100, 8, "rabbit").advice
+    assert "hosted API" in only
+
+
+def test_where_something_may_yet_fit_no_advice_is_given() -> None:
+    found = report(host(usable=None)).verdict
+    assert found.status is Status.UNKNOWN
+    assert found.advice == ()
+    assert {item.status for item in found.obstacles} == {Status.UNKNOWN}
+
+
+def test_nothing_but_skips_is_an_obstacle_too() -> None:
+    skipped = report(host(), "rabbit", policy=Policy(skip=tuple(CheckId))).verdict
+    assert skipped.status is Status.UNKNOWN
+    assert skipped.obstacles[0].message == "nothing was judged: every check was left out"
+
+
+def test_residency_left_out_is_said() -> None:
+    policy = Policy(skip=(CheckId.MEMORY_RESIDENCY, CheckId.DISK_CAPACITY))
+    (option,) = report(host(), "rabbit", policy=policy).verdict.options
+    assert option.why.endswith("how much memory holds was not judged")
+    assert option.disk is None
