@@ -61,6 +61,12 @@ def _option(item: Assessment, scenario: Scenario) -> Option:
         why=f"{what}; {_residency(item)}",
         disk=_needs(item.of(CheckId.DISK_CAPACITY)),
         memory=_needs(item.of(CheckId.MEMORY_MINIMUM)),
+        time=tuple(
+            finding.message
+            for check in (CheckId.SPEED_STORAGE, CheckId.DOWNLOAD_TIME)
+            for finding in item.of(check)
+            if finding.status is not Status.SKIP
+        ),
     )
 
 

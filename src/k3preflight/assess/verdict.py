@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from k3preflight.models.names import Status
-from k3preflight.models.report import Assessment
+from k3preflight.models.report import Assessment, Finding
 
 Rule = Literal["all", "any"]
 Answer = Literal[Status.PASS, Status.FAIL, Status.UNKNOWN]

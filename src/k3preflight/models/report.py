@@ -117,12 +117,17 @@ class Policy(Document):
 
 
 class Option(Document):
-    """A scenario that fits: why one would take it, and what it costs in bytes."""
+    """A scenario that fits: why one would take it, and what it costs.
+
+    `disk` (with headroom) and `memory` in bytes, null where they were not judged; `time` says how
+    slow a token and how long the download is, where that is known.
+    """
 
     scenario: Text
     why: Text
     disk: Bytes | None
     memory: Bytes | None
+    time: tuple[Text, ...] = ()
 
 
 class Obstacle(Document):

@@ -22,8 +22,9 @@ def render(report: Report) -> str:
     """The verdict, then what is not a pass: failed and unknown as errors, warnings as such."""
     verdict = Status(report.verdict.status)
     said = f"{verdict.upper()} on {report.name} {words.fits(report)}"
-    if report.verdict.nearest_miss:
-        said += f"\nNearest miss: {report.verdict.nearest_miss}"
+    nearest = words.nearest(report)
+    if nearest:
+        said += f"\nNearest miss: {nearest}"
     lines = [_command(_LEVELS[verdict], "k3preflight verdict", said)]
     loud = [
         (finding, item.scenario)

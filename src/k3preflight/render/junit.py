@@ -27,9 +27,15 @@ def render(report: Report) -> str:
         raise MissingExtraError("--format junit", "ci") from error
     host = report.name
     verdict = report.verdict
-    nearest = f"Nearest miss: {verdict.nearest_miss}" if verdict.nearest_miss else None
+    nearest = words.nearest(report)
     said = f"{verdict.status.upper()} {words.fits(report)}"
-    answer = _case("k3preflight", "verdict", Status(verdict.status), said, nearest)
+    answer = _case(
+        "k3preflight",
+        "verdict",
+        Status(verdict.status),
+        said,
+        nearest and f"Nearest miss: {nearest}",
+    )
     suites = [_suite("k3preflight", host, [answer])]
     suites += [_suite(item.scenario, host, _cases(item)) for item in words.once(report)]
     document = JUnitXml("k3preflight")

@@ -21,8 +21,6 @@ def _blocks(report: Report, detail: Detail) -> Iterator[str]:
     verdict, quiet = Status(report.verdict.status), detail is Detail.QUIET
     yield f"## k3preflight: {verdict.upper()} on {escaped(report.name)}\n"
     yield f"**Verdict: {verdict.upper()}** {escaped(words.fits(report))}\n"
-    if report.verdict.nearest_miss:
-        yield f"Nearest miss: {escaped(report.verdict.nearest_miss)}\n"
     if not quiet:
         if report.host is not None:
             yield f"Memory: {escaped('; '.join(words.memory(report.host)))}.\n"
@@ -33,7 +31,7 @@ def _blocks(report: Report, detail: Detail) -> Iterator[str]:
         yield from _findings(item, detail)
     if not quiet:
         yield from _caveats(report)
-        yield from _next(report)
+    yield from _choice(report, quiet=quiet)
 
 
 def _rows(report: Report) -> Iterator[str]:
@@ -68,11 +66,18 @@ def _caveats(report: Report) -> Iterator[str]:
         yield ""
 
 
-def _next(report: Report) -> Iterator[str]:
-    best = words.recommended(report)
-    if best:
-        yield f"### Next, for {escaped(best.scenario)}: build and test before you download\n"
-        yield from code_block([command.run for command in best.commands])
+def _choice(report: Report, *, quiet: bool) -> Iterator[str]:
+    if not quiet:
+        for scenario, why, commands in words.options(report):
+            yield f"### {escaped(scenario)} fits\n"
+            yield f"{escaped(why)}.\n"
+            yield from code_block(list(commands)) if commands else ()
+    stopped = list(words.obstacles(report))
+    if stopped:
+        yield "### What would let the others fit\n"
+        yield from (f"- {escaped(line)}" for line in stopped)
+        yield ""
+    yield from (f"{escaped(line)}\n" for line in report.verdict.advice)
 
 
 def escaped(text: str) -> str:

@@ -29,9 +29,7 @@ def render(report: Report, screen: Screen) -> str:
         _findings(page, assessment, screen.detail)
     if not quiet:
         _caveats(page, report)
-    _answer(page, report)
-    if not quiet:
-        _next(page, report)
+    _answer(page, report, quiet=quiet)
     return page.text
 
 
@@ -91,17 +89,25 @@ def _caveats(page: Page, report: Report) -> None:
             page.line(f"{name}: {caveat}", indent=2)
 
 
-def _answer(page: Page, report: Report) -> None:
+def _answer(page: Page, report: Report, *, quiet: bool) -> None:
     page.blank()
     page.line("Verdict: ", word(Status(report.verdict.status)), " ", words.fits(report))
-    if report.verdict.nearest_miss:
-        page.line(f"Nearest miss: {report.verdict.nearest_miss}")
-
-
-def _next(page: Page, report: Report) -> None:
-    best = words.recommended(report)
-    if best:
+    if not quiet:
+        _options(page, report)
+    stopped = list(words.obstacles(report))
+    if stopped:
         page.blank()
-        page.line("Next, for ", (best.scenario, "bold"), ": build and test before you download")
-        for command in best.commands:
-            page.paste(command.run)
+        page.line("What would let the others fit")
+        for line in stopped:
+            page.line(line, indent=2)
+    for line in report.verdict.advice:
+        page.line(line)
+
+
+def _options(page: Page, report: Report) -> None:
+    """Each way that fits, best first: build and test come before the download."""
+    for number, (scenario, why, commands) in enumerate(words.options(report), start=1):
+        page.blank()
+        page.line(f"{number}. ", (scenario, "bold"), f": {why}.")
+        for command in commands:
+            page.paste(command, indent=3)

@@ -118,12 +118,45 @@ def caveats(report: Report) -> dict[str, tuple[str, ...]]:
     return {name: lines for name, lines in by_profile.items() if lines}
 
 
-def recommended(report: Report) -> Assessment | None:
-    """The best way that fits, whose commands are the next step."""
-    best = next(
-        (item for item in report.assessments if item.scenario in report.verdict.fits[:1]), None
-    )
-    return best if best and best.commands else None
+def nearest(report: Report) -> str | None:
+    """The scenario that fails by least, and why."""
+    failing = [item for item in report.verdict.obstacles if item.status is Status.FAIL]
+    return f"{failing[0].scenario}: {failing[0].message}" if failing else None
+
+
+def options(report: Report) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """What fits, best first: scenario, why and what it costs, and the commands to paste.
+
+    The commands of a profile stand once, with the first of its presets.
+    """
+    shown_profiles: set[str] = set()
+    lines = {
+        item.scenario: tuple(command.run for command in item.commands)
+        for item in report.assessments
+    }
+    for option in report.verdict.options:
+        costs = [
+            f"{gb(size)} of {what}"
+            for size, what in ((option.disk, "disk with headroom"), (option.memory, "memory"))
+            if size is not None
+        ]
+        why = f"{option.why}; takes {' and '.join(costs)}" if costs else option.why
+        profile = option.scenario.partition(":")[0]
+        commands: tuple[str, ...] = ()
+        if profile not in shown_profiles:
+            shown_profiles.add(profile)
+            commands = lines.get(option.scenario, ())
+        yield option.scenario, ". ".join((why, *option.time)), commands
+
+
+def obstacles(report: Report) -> Iterator[str]:
+    """Where there is a choice: what stops each of the others, and the least that changes it."""
+    if len(once(report)) < 2:  # noqa: PLR2004 - one alone has its findings above
+        return
+    for item in report.verdict.obstacles:
+        more = f" and {item.others} more" if item.others else ""
+        stopped = "stopped by" if item.status is Status.FAIL else "cannot be told:"
+        yield f"{item.scenario}: {stopped} {item.check}{more}. {item.change or item.message}"
 
 
 def once(report: Report) -> tuple[Assessment, ...]:
