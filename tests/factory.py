@@ -1,7 +1,7 @@
 """Facts to judge: a host document with given numbers, and scenarios by name."""
 
 from k3preflight.assess import assess
-from k3preflight.assess.verdict import verdict_of
+from k3preflight.assess.choice import verdict_of
 from k3preflight.models.disk import Place, Volume
 from k3preflight.models.host import Host, Unknown
 from k3preflight.models.machine import Memory

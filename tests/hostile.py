@@ -39,5 +39,7 @@ def many(number: int) -> Report:
     items = tuple(first.model_copy(update={"scenario": f"way-{index}"}) for index in range(number))
     verdict = judged.verdict
     if not items:
-        verdict = verdict.model_copy(update={"status": Status.UNKNOWN, "options": (), "obstacles": ()})
+        verdict = verdict.model_copy(
+            update={"status": Status.UNKNOWN, "options": (), "obstacles": ()}
+        )
     return judged.model_copy(update={"assessments": items, "verdict": verdict})

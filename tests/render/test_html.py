@@ -31,8 +31,9 @@ def test_every_finding_is_there_with_its_remedy_and_sources(mixed: Report) -> No
             assert (found.remedy or "") in page.text
             for part in found.budget.items if found.budget else ():
                 assert f"{part.name}: {part.source}" in page.text
-    assert mixed.verdict.nearest_miss
-    assert mixed.verdict.nearest_miss in page.text
+    assert mixed.verdict.obstacles
+    for obstacle in mixed.verdict.obstacles:
+        assert f"{obstacle.scenario}: " in page.text
 
 
 def test_commands_of_what_fits_are_there_to_paste() -> None:

@@ -66,7 +66,7 @@ def assess(choices: Sequence[Choice], host: Host, policy: Policy, *, named: bool
         verdict=verdict_of(
             assessments,
             {scenario.name: scenario for scenario in scenarios},
-            rule="all" if named else "any",
+            named=named,
         ),
     )
 

@@ -19,8 +19,9 @@ NOTHING_FITS = (
 )
 
 
-def verdict_of(assessments: Sequence[Assessment], scenarios: Scenarios, rule: Rule) -> Verdict:
+def verdict_of(assessments: Sequence[Assessment], scenarios: Scenarios, *, named: bool) -> Verdict:
     """The answer, with the choice it leaves."""
+    rule: Rule = "all" if named else "any"
     fitting = sorted(
         (item for item in assessments if item.fits), key=lambda item: _rank(item, scenarios)
     )
@@ -118,7 +119,7 @@ def _advice(missing: Sequence[Assessment], scenarios: Scenarios) -> tuple[str, .
     A smaller quant is suggested, never put in another's place.
     """
     failing = [item for item in missing if item.status is Status.FAIL]
-    if len(failing) < len(missing):
+    if not failing or len(failing) < len(missing):
         return ()  # something may yet fit: the obstacles say what to find out
     quants = [item for item in failing if scenarios[item.scenario].profile.weights == "quant"]
     if not quants:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from k3preflight import __version__
 from k3preflight.assess import assess
+from k3preflight.assess.choice import verdict_of
 from k3preflight.assess.fleet import Tally, every
-from k3preflight.assess.verdict import Answer, verdict_of
+from k3preflight.assess.verdict import Answer
 from k3preflight.cli.deliver import Delivery
 from k3preflight.cli.exits import answer_of, exit_for
 from k3preflight.cli.hosts import BrokenDocument, Document

@@ -74,7 +74,8 @@ def render(report: Report) -> str:
         experts=list(words.experts(report)),
         scenarios=[(item, row_of(item), list(_lines(item))) for item in words.once(report)],
         caveats=words.caveats(report),
-        best=words.recommended(report),
+        options=list(words.options(report)),
+        obstacles=list(words.obstacles(report)),
     )
 
 
