@@ -123,7 +123,7 @@ def test_html_shows_it_letter_by_letter(number: int) -> None:
     assert set(page.tags) <= HTML_TAGS
     assert f"Kimi K3 on {SHOWN}" in page.text
     # one a scenario, the caveats, and what would let the others fit where there are others
-        assert page.tags.count("section") == number + (number > 0) + (number > 1)
+    assert page.tags.count("section") == number + (number > 0) + (number > 1)
     assert not any(name.startswith("on") for name, _ in page.attributes)
 
 
