@@ -96,6 +96,16 @@ def choose(names: Sequence[str], known: Catalog, *, every: bool = False) -> tupl
     return tuple(_choice(name, known) for name in dict.fromkeys(names))
 
 
+def unchosen(choices: Iterable[Choice], known: Catalog) -> tuple[Scenario, ...]:
+    """Every known profile that is not among `choices`, at its default preset.
+
+    Raises:
+        UsageError: a profile file that cannot be read.
+    """
+    taken = {scenario.profile.name for choice in choices for scenario in choice.scenarios}
+    return tuple(_default(read_profile(path)) for name, path in known.items() if name not in taken)
+
+
 def _choice(requested: str, known: Catalog) -> Choice:
     name, colon, preset_name = requested.partition(":")
     if name not in known:

@@ -1,8 +1,10 @@
 """The choice: best first with why and what it costs, and the least that would change the rest."""
 
 from factory import GB, host, report
+from k3preflight.assess import assess
 from k3preflight.models.names import CheckId, Status
 from k3preflight.models.report import Policy, Verdict
+from k3preflight.profiles import catalog, choose, unchosen
 
 
 def verdict(free: int, usable: int, *names: str) -> Verdict:
@@ -59,7 +61,7 @@ def test_each_obstacle_names_one_thing_and_the_least_change() -> None:
 
 def test_where_nothing_fits_the_smallest_quant_and_the_way_out_are_named() -> None:
     smallest, last = verdict(100, 8).advice
-    assert smallest.startswith("The smallest quant judged is ud-iq1-s: short by")
+    assert smallest.startswith("The smallest quant is ud-iq1-s: short by")
     assert "hosted API" in last
     (only,) = verdict(100, 8, "rabbit").advice
     assert "hosted API" in only
@@ -83,3 +85,27 @@ def test_residency_left_out_is_said() -> None:
     (option,) = report(host(), "rabbit", policy=policy).verdict.options
     assert option.why.endswith("how much memory holds was not judged")
     assert option.disk is None
+
+
+def suggested(free: int, usable: int) -> tuple[str, ...]:
+    every = catalog()
+    chosen = choose((), every)
+    machine = host(free * GB, usable * GB)
+    others = unchosen(chosen, every)
+    return assess(chosen, machine, Policy(), named=False, others=others).verdict.advice
+
+
+def test_a_smaller_quant_that_fits_is_suggested_and_not_substituted() -> None:
+    (advice,) = suggested(650, 900)
+    assert advice == "A smaller quant fits: k3preflight check ud-tq2-0"
+
+
+def test_a_smaller_quant_whose_minimum_is_not_published_may_fit() -> None:
+    may, last = suggested(600, 128)
+    assert may.startswith("A smaller quant may fit, but it cannot be told: ud-tq1-0: needs ")
+    assert "hosted API" in last
+
+
+def test_the_smallest_quant_there_is_is_named_where_none_fits() -> None:
+    smallest, _ = suggested(100, 900)
+    assert smallest.startswith("The smallest quant is ud-q1-0: short by")

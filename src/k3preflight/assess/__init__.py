@@ -47,10 +47,18 @@ CHECKS = (
 )
 
 
-def assess(choices: Sequence[Choice], host: Host, policy: Policy, *, named: bool = True) -> Report:
+def assess(
+    choices: Sequence[Choice],
+    host: Host,
+    policy: Policy,
+    *,
+    named: bool = True,
+    others: Sequence[Scenario] = (),
+) -> Report:
     """Judge every chosen scenario on `host`.
 
-    `named` says whether the user named the scenarios (all must fit) or not (any may).
+    `named` says whether the user named the scenarios (all must fit) or not (any may). `others` were
+    not chosen: where nothing fits, the verdict's advice may name a smaller quant among them.
     """
     scenarios = [scenario for choice in choices for scenario in choice.scenarios]
     host, policy = what_if(host, policy, scenarios)
@@ -67,8 +75,36 @@ def assess(choices: Sequence[Choice], host: Host, policy: Policy, *, named: bool
             assessments,
             {scenario.name: scenario for scenario in scenarios},
             named=named,
+            smaller=_smaller(others, scenarios, host, policy),
         ),
     )
+
+
+def _smaller(
+    others: Iterable[Scenario], chosen: Iterable[Scenario], host: Host, policy: Policy
+) -> list[Assessment]:
+    """The other quants, largest first, judged where the chosen quant of their repository would be.
+
+    What is already there is not theirs, and is not credited.
+    """
+    homes = {item.profile.checkpoint.repository: item.profile.name for item in chosen}
+    found = []
+    for item in sorted(others, key=lambda one: -one.profile.checkpoint.size.bytes):
+        home, name = homes.get(item.profile.checkpoint.repository), item.profile.name
+        if item.profile.weights != "quant" or home is None:
+            continue
+        borrowed = tuple(
+            place.model_copy(update={"profile": name, "presence": None})
+            for place in host.places_of(home)
+        )
+        there = host.model_copy(
+            update={
+                "places": (*host.places, *borrowed),
+                "profiles": (*host.profiles, name) if home in host.profiles else host.profiles,
+            }
+        )
+        found.append(_assessment(Case(item, there, policy), name))
+    return found
 
 
 def _largest(choice: Choice, host: Host, policy: Policy) -> Scenario:

@@ -19,8 +19,14 @@ NOTHING_FITS = (
 )
 
 
-def verdict_of(assessments: Sequence[Assessment], scenarios: Scenarios, *, named: bool) -> Verdict:
-    """The answer, with the choice it leaves."""
+def verdict_of(
+    assessments: Sequence[Assessment],
+    scenarios: Scenarios,
+    *,
+    named: bool,
+    smaller: Sequence[Assessment] = (),
+) -> Verdict:
+    """The answer, with the choice it leaves; `smaller` are quants to suggest, largest first."""
     rule: Rule = "all" if named else "any"
     fitting = sorted(
         (item for item in assessments if item.fits), key=lambda item: _rank(item, scenarios)
@@ -32,7 +38,7 @@ def verdict_of(assessments: Sequence[Assessment], scenarios: Scenarios, *, named
         fits=tuple(item.scenario for item in fitting),
         options=tuple(_option(item, scenarios[item.scenario]) for item in fitting),
         obstacles=tuple(_obstacle(item) for item in missing),
-        advice=() if fitting else _advice(missing, scenarios),
+        advice=() if fitting else _advice(missing, scenarios, smaller),
     )
 
 
@@ -113,20 +119,32 @@ def _obstacle(item: Assessment) -> Obstacle:
     )
 
 
-def _advice(missing: Sequence[Assessment], scenarios: Scenarios) -> tuple[str, ...]:
-    """Where nothing fits: the smallest quant among what was judged, and what is left to do.
+def _advice(
+    missing: Sequence[Assessment], scenarios: Scenarios, smaller: Sequence[Assessment]
+) -> tuple[str, ...]:
+    """Where nothing fits: a smaller quant that does, or may, or only just does not; the way out.
 
     A smaller quant is suggested, never put in another's place.
     """
-    failing = [item for item in missing if item.status is Status.FAIL]
-    if not failing or len(failing) < len(missing):
+    if not missing or any(item.status is not Status.FAIL for item in missing):
         return ()  # something may yet fit: the obstacles say what to find out
-    quants = [item for item in failing if scenarios[item.scenario].profile.weights == "quant"]
-    if not quants:
+    quants = [item for item in missing if scenarios[item.scenario].profile.weights == "quant"]
+    by_size = sorted(
+        quants, key=lambda item: -scenarios[item.scenario].profile.checkpoint.size.bytes
+    )
+    candidates = [*by_size, *smaller]
+    for item in candidates:
+        if item.fits:
+            return (f"A smaller quant fits: k3preflight check {item.scenario}",)
+    for item in candidates:
+        if item.status is Status.UNKNOWN:
+            name, reason = item.scenario, stopping(item)[0].message
+            may = f"A smaller quant may fit, but it cannot be told: {name}: {reason}. "
+            return (f"{may}k3preflight check {name}", NOTHING_FITS)
+    if not candidates:
         return (NOTHING_FITS,)
-    smallest = min(quants, key=lambda item: scenarios[item.scenario].profile.checkpoint.size.bytes)
-    obstacle = _obstacle(smallest)
+    smallest = candidates[-1]
     return (
-        f"The smallest quant judged is {smallest.scenario}: {obstacle.message}.",
+        f"The smallest quant is {smallest.scenario}: {_obstacle(smallest).message}.",
         NOTHING_FITS,
     )

@@ -83,10 +83,11 @@ def check(
     del debug  # read from the arguments, where an exception is caught
     from k3preflight.cli.exits import exit_of  # noqa: PLC0415
     from k3preflight.models.report import Policy  # noqa: PLC0415
-    from k3preflight.profiles import catalog, choose, refuse_context  # noqa: PLC0415
+    from k3preflight.profiles import catalog, choose, refuse_context, unchosen  # noqa: PLC0415
 
     detail = options.detail_of(quiet, verbose)
-    choices = choose(scenarios or (), catalog(profile_files or ()), every=every)
+    known = catalog(profile_files or ())
+    choices = choose(scenarios or (), known, every=every)
     if context is not None:
         refuse_context(context, choices)
     policy = Policy(
@@ -109,6 +110,7 @@ def check(
         if not isinstance(documents, HostDocument):
             return check_hosts(documents, choices, policy, delivery, fail_on, named=bool(scenarios))
         report = judge(documents, choices, policy, named=bool(scenarios))
+        facts = documents.host
     else:
         from k3preflight.assess import assess  # noqa: PLC0415 - pydantic is loaded only to judge
         from k3preflight.cli.wanted import wanted  # noqa: PLC0415
@@ -118,6 +120,14 @@ def check(
             wanted(choices, directory, places or (), policy.skip, touch_disk=free_disk is None)
         )
         report = assess(choices, facts, policy, named=bool(scenarios))
+    if not scenarios and not report.verdict.fits:
+        from k3preflight.assess import assess  # noqa: PLC0415
+
+        # Nothing fits: judged again with what else there is, so that a smaller quant can be named.
+        others = unchosen(choices, known)
+        report = report.model_copy(
+            update={"verdict": assess(choices, facts, policy, named=False, others=others).verdict}
+        )
     deliver(report, delivery)
     return exit_of(report, fail_on)
 
