@@ -4,13 +4,14 @@ from k3preflight.assess import assess
 from k3preflight.assess.choice import verdict_of
 from k3preflight.models.disk import Place, Volume
 from k3preflight.models.host import Host, Unknown
-from k3preflight.models.machine import Memory
+from k3preflight.models.machine import Cpu, Memory, System, Tool
 from k3preflight.models.names import Role
 from k3preflight.models.report import Policy, Report
 from k3preflight.models.scenario import Choice
 from k3preflight.profiles import catalog, choose
 
 GB = 10**9
+TOOLS = ("cc", "openmp", "make-or-task", "git", "cargo", "cmake", "cxx", "hf", "python")
 WAYS = ("kimi-k3-in-c", "rabbit", "ud-iq1-s")
 
 
@@ -60,6 +61,12 @@ def host(
         tool_version="0.1.0",
         name="box",
         profiles=profiles,
+        system=System(system="linux", machine="x86_64", bits=64, like=("debian",)),
+        cpu=Cpu(model="A CPU", flags=("avx2", "fma"), cores=16, cores_from="its affinity"),
+        tools=tuple(
+            Tool(id=name, path=f"/bin/{name}", version="99.0", works=True) for name in TOOLS
+        ),
+        gpus=(),
         memory=Memory(
             total=usable,
             usable=usable,

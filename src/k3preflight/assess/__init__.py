@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from k3preflight import __version__
-from k3preflight.assess import capacity, memory, places, volumes
+from k3preflight.assess import capacity, memory, places, residency, runtime, volumes
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.choice import verdict_of
 from k3preflight.assess.commands import next_commands
+from k3preflight.assess.largest import largest
 from k3preflight.assess.verdict import worst
 from k3preflight.assess.whatif import what_if
 from k3preflight.models.host import Host
 from k3preflight.models.names import CheckId, Status
 from k3preflight.models.report import Assessment, Expert, Finding, Policy, Report
 from k3preflight.models.scenario import Choice, Scenario
-from k3preflight.units import LARGEST
 
 
 class Check(NamedTuple):
@@ -43,7 +43,11 @@ CHECKS = (
     Check(CheckId.DISK_INODES, volumes.inodes),
     Check(CheckId.MEMORY_MINIMUM, memory.minimum),
     Check(CheckId.MEMORY_RECOMMENDED, memory.recommended),
-    Check(CheckId.MEMORY_RESIDENCY, memory.residency),
+    Check(CheckId.MEMORY_RESIDENCY, residency.residency),
+    Check(CheckId.RUNTIME_PLATFORM, runtime.platform),
+    Check(CheckId.RUNTIME_CPU, runtime.cpu),
+    Check(CheckId.RUNTIME_TOOLS, runtime.tools),
+    Check(CheckId.RUNTIME_GPU, runtime.gpu),
 )
 
 
@@ -64,8 +68,13 @@ def assess(
     host, policy = what_if(host, policy, scenarios)
     assessments: list[Assessment] = []
     for choice in choices:
-        picked = (_largest(choice, host, policy),) if choice.rule == "largest" else choice.scenarios
-        assessments += [_assessment(Case(item, host, policy), choice.requested) for item in picked]
+        if choice.rule == "largest":
+            item, note = largest(choice, host, policy)
+            assessments.append(_assessment(Case(item, host, policy), choice.requested, (note,)))
+        else:
+            assessments += [
+                _assessment(Case(item, host, policy), choice.requested) for item in choice.scenarios
+            ]
     return Report(
         tool_version=__version__,
         host=host,
@@ -107,26 +116,14 @@ def _smaller(
     return found
 
 
-def _largest(choice: Choice, host: Host, policy: Policy) -> Scenario:
-    """The largest preset whose minimum usable memory holds; the smallest where none does."""
-
-    def most(item: Scenario) -> int:
-        need = memory.minimum_of(Case(item, host, policy))
-        return need.high if need else LARGEST  # a minimum nobody stated is not held by anything
-
-    by_size = sorted(choice.scenarios, key=most)
-    fitting = [item for item in by_size if memory.holds(Case(item, host, policy))]
-    return (fitting or by_size[:1])[-1]
-
-
-def _assessment(case: Case, requested: str) -> Assessment:
+def _assessment(case: Case, requested: str, notes: tuple[str, ...] = ()) -> Assessment:
     profile = case.scenario.profile
     findings = tuple(
         Finding(check=check.id, anchor=check.anchor, **outcome._asdict())
         for check in CHECKS
         for outcome in _judged(check, case)
     )
-    gap = memory.residency_of(case).gap
+    gap = residency.residency_of(case).gap
     return Assessment(
         scenario=case.scenario.name,
         requested=requested,
@@ -140,6 +137,7 @@ def _assessment(case: Case, requested: str) -> Assessment:
         ),
         findings=findings,
         caveats=profile.caveats,
+        notes=notes,
         commands=next_commands(case),
     )
 

@@ -4,6 +4,7 @@ import re
 import shlex
 
 from k3preflight.assess.case import Case
+from k3preflight.assess.runtime import builds_for_gpu
 from k3preflight.models.names import Role
 from k3preflight.models.report import NextCommand
 
@@ -21,10 +22,11 @@ def next_commands(case: Case) -> tuple[NextCommand, ...]:
     for role in Role:
         places = case.host.places_of(scenario.profile.name, role)
         values[role] = quoted(places[0].path) if places else f"{role.upper()}_DIR"
+    gpu = builds_for_gpu(case)
     return tuple(
         NextCommand(stage=line.stage, run=_FIELD.sub(lambda match: values[match[1]], line.run))
         for line in scenario.profile.commands
-        if line.place in {None, "named"} and not line.gpu
+        if line.place in {None, "named"} and line.gpu in {None, gpu}
     )
 
 

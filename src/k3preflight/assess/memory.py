@@ -1,14 +1,15 @@
-"""Memory: can the runtime start and keep what it must, and how much of the weights is resident?"""
+"""Memory: can the runtime start, keep what it must, and have what its publisher asks for?"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from k3preflight.assess.case import Case, Outcome
-from k3preflight.assess.limits import could_be_freed, doubtful, more_memory, paged, refusal
+from k3preflight.assess.limits import could_be_freed, doubtful, more_memory, refusal
+from k3preflight.assess.vram import pooled
 from k3preflight.models.names import Status
 from k3preflight.models.profile import Sourced
 from k3preflight.models.report import Budget, Item
-from k3preflight.units import ceil_div, gb, percent, ram
+from k3preflight.units import ceil_div, gb, ram
 
 
 class Minimum(NamedTuple):
@@ -33,25 +34,25 @@ def minimum_of(case: Case) -> Minimum | None:
     if memory.parts is None:
         return None
     parts = [*memory.parts, *(preset.parts if preset else ())]
-    items = [_item(part.name, part.bytes, part) for part in parts]
+    items = [item_of(part.name, part.bytes, part) for part in parts]
     unsure = sum(part.at_most - part.bytes for part in parts if part.at_most is not None)
     if preset and preset.expert_cache:
-        items.append(_item("expert cache", preset.expert_cache.bytes, preset.expert_cache))
+        items.append(item_of("expert cache", preset.expert_cache.bytes, preset.expert_cache))
     if memory.state:
-        items.append(_item("state", memory.state.bytes, memory.state))
+        items.append(item_of("state", memory.state.bytes, memory.state))
     if memory.kv_per_token:
         kv = memory.kv_per_token.bytes * case.context
-        items.append(_item(f"KV cache, {case.context:,} positions", kv, memory.kv_per_token))
+        items.append(item_of(f"KV cache, {case.context:,} positions", kv, memory.kv_per_token))
     start = memory.start_percent.percent if memory.start_percent else 100
     plan = sum(item.bytes for item in items)
     low, high = (ceil_div(size * 100, start) for size in (plan, plan + unsure))
     if memory.start_percent:
-        kept_free = _item(
+        kept_free = item_of(
             f"kept free by the runtime ({100 - start}%)", low - plan, memory.start_percent
         )
         items.append(kept_free)
     if preset and preset.peak and preset.peak.bytes > low:
-        items.append(_item("up to the measured peak", preset.peak.bytes - low, preset.peak))
+        items.append(item_of("up to the measured peak", preset.peak.bytes - low, preset.peak))
         low, high = preset.peak.bytes, max(high, preset.peak.bytes)
         plan = max(plan, low)
     if high > low:
@@ -61,11 +62,13 @@ def minimum_of(case: Case) -> Minimum | None:
     return Minimum(low, high, plan, tuple(items))
 
 
-def _item(name: str, size: int, figure: Sourced) -> Item:
+def item_of(name: str, size: int, figure: Sourced) -> Item:
+    """One part of a need, with where its figure is from."""
     return Item(side="need", name=name, bytes=size, source=f"{figure.source} ({figure.basis})")
 
 
-def _usable_item(case: Case) -> tuple[Item, ...]:
+def usable_item(case: Case) -> tuple[Item, ...]:
+    """The host's usable memory and where it is from; nothing where it is unknown."""
     memory = case.host.memory
     if memory.usable is None:
         return ()
@@ -98,7 +101,7 @@ def minimum(case: Case) -> Iterator[Outcome]:
             "Fill in memory.parts of the profile, or judge the rest with --skip memory.minimum.",
         )
         return
-    budget = Budget.of(need.high, memory.usable, (*need.items, *_usable_item(case)))
+    budget = Budget.of(need.high, memory.usable, (*need.items, *usable_item(case)))
     if memory.usable is None:
         yield _unreadable(case, need, budget)
         return
@@ -197,8 +200,13 @@ def recommended(case: Case) -> Iterator[Outcome]:
     if asked is None:
         yield Outcome(Status.SKIP, "no recommended memory is published")
         return
-    usable = case.host.memory.usable
-    items = (_item("recommended", asked.bytes, asked), *_usable_item(case))
+    usable, vram = case.host.memory.usable, pooled(case)
+    items = [item_of("recommended", asked.bytes, asked), *usable_item(case)]
+    has = "usable"
+    if usable is not None and vram and vram.devices:
+        usable += vram.total
+        items.extend(vram.items)
+        has = "usable with VRAM, an aggregate and not a promise"
     budget = Budget.of(asked.bytes, usable, items)
     if usable is None:
         yield Outcome(
@@ -207,83 +215,11 @@ def recommended(case: Case) -> Iterator[Outcome]:
     elif budget.gap:
         yield Outcome(
             Status.WARN,
-            f"{ram(usable)} usable, {ram(asked.bytes)} recommended ({asked.source})",
+            f"{ram(usable)} {has}, {ram(asked.bytes)} recommended ({asked.source})",
             f"Expect it slower than published; {gb(budget.gap)} more would meet it.",
             budget,
         )
     else:
         yield Outcome(
-            Status.PASS, f"{ram(usable)} usable, {ram(asked.bytes)} recommended", None, budget
+            Status.PASS, f"{ram(usable)} {has}, {ram(asked.bytes)} recommended", None, budget
         )
-
-
-def residency_of(case: Case) -> Budget:
-    """The weights against usable memory, capped by the preset's peak where it caps itself."""
-    preset, usable = case.scenario.preset, case.host.memory.usable
-    checkpoint = case.scenario.profile.checkpoint
-    items = [
-        _item(
-            "weights",
-            case.weights,
-            checkpoint.published_size
-            if case.published and checkpoint.published_size
-            else checkpoint.size,
-        )
-    ]
-    have = usable
-    if usable is not None and preset and preset.peak and preset.peak.bytes < usable:
-        have = preset.peak.bytes
-        source = f"{preset.peak.source} ({preset.peak.basis})"
-        items.append(Item(side="have", name=f"preset {preset.name}", bytes=have, source=source))
-    else:
-        items.extend(_usable_item(case))
-    return Budget.of(case.weights, have, items)
-
-
-def residency(case: Case) -> Iterator[Outcome]:
-    """How much of the weights memory can hold at once; KV, OS and buffers are not in it.
-
-    A runtime that streams by design passes with a gap, one that would page warns. With
-    --require-resident a gap fails.
-    """
-    budget = residency_of(case)
-    require = case.policy.require_resident
-    if budget.have is None or budget.gap is None or budget.coverage_percent is None:
-        why = f"usable memory is unknown: {case.host.why('memory.usable')}"
-        yield Outcome(Status.UNKNOWN if require else Status.SKIP, why, None, budget)
-        return
-    share = f"{percent(budget.coverage_percent)} of {gb(budget.need)} of weights resident"
-    note = "KV, OS and buffers not counted"
-    if budget.gap == 0:
-        crowded = paged(case, budget.have)
-        if crowded:
-            yield Outcome(Status.WARN, f"{share} ({note}), but {crowded}", _LESS_PAGING, budget)
-        else:
-            yield Outcome(Status.PASS, f"{share} ({note})", None, budget)
-        return
-    left = f"{share}, {gb(budget.gap)} not ({note})"
-    if require:
-        yield Outcome(
-            Status.FAIL,
-            left,
-            f"Use {gb(budget.gap)} more memory, or leave out --require-resident.",
-            budget,
-        )
-    elif case.scenario.profile.memory.overflow == "stream":
-        yield Outcome(Status.PASS, f"{left}; streamed from disk by design", None, budget)
-    else:
-        yield Outcome(
-            Status.WARN,
-            f"{left}; what is not resident pages from disk{_consequence(case)}",
-            _LESS_PAGING,
-            budget,
-        )
-
-
-_LESS_PAGING = "Use more memory, or a runtime that streams by design."
-
-
-def _consequence(case: Case) -> str:
-    """What the profile's publisher says of weights beyond memory."""
-    note = case.scenario.profile.memory.note
-    return f": {note}" if note else ", which is slow"

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
+from k3preflight.assess.vram import vram_of
 from k3preflight.models.disk import Place, Volume
 from k3preflight.models.host import Host
 from k3preflight.models.machine import Memory
-from k3preflight.models.names import Role
+from k3preflight.models.names import Pool, Role
 from k3preflight.models.report import Policy
 from k3preflight.models.scenario import Scenario
 from k3preflight.units import ram
@@ -21,11 +22,33 @@ def what_if(host: Host, policy: Policy, scenarios: Iterable[Scenario]) -> tuple[
                 f"--memory {ram(size)} is more than the {ram(measured)} of this host: "
                 "aggregate capacity, not a promise that devices can be combined"
             )
-            policy = policy.model_copy(update={"notes": (*policy.notes, note)})
+            policy = _with_note(policy, note)
         host = host.model_copy(update={"memory": _memory(size, host.memory)})
+    if policy.pool is Pool.VRAM:
+        policy = _with_note(policy, _about_vram(host, policy, scenarios))
     if policy.free_disk is not None:
         host = _with_free_disk(host, policy.free_disk, scenarios)
     return host, policy
+
+
+def _with_note(policy: Policy, note: str) -> Policy:
+    return policy.model_copy(update={"notes": (*policy.notes, note)})
+
+
+def _about_vram(host: Host, policy: Policy, scenarios: Iterable[Scenario]) -> str:
+    """What --pool vram adds for runtimes that offload, or why it adds nothing."""
+    if policy.memory is not None:
+        return "--pool vram adds nothing: --memory says how much there is"
+    if not any(scenario.profile.needs.offloads_to_gpu for scenario in scenarios):
+        return "--pool vram adds nothing: none of these runtimes offloads to a GPU"
+    vram = vram_of(host)
+    if not vram.devices:
+        return f"--pool vram adds nothing: {vram.why}"
+    left_out = f" ({vram.why})" if vram.why else ""
+    return (
+        f"--pool vram adds {ram(vram.total)} of VRAM where the runtime offloads{left_out}: "
+        "aggregate capacity, not a promise that devices can be combined"
+    )
 
 
 def _memory(size: int, measured: Memory) -> Memory:

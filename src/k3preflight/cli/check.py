@@ -7,7 +7,7 @@ import typer
 from k3preflight.cli import options
 from k3preflight.cli.deliver import Delivery, deliver
 from k3preflight.errors import UsageError
-from k3preflight.models.names import FailOn, Sizes
+from k3preflight.models.names import FailOn, Pool, Sizes
 from k3preflight.render import Format
 
 
@@ -55,6 +55,10 @@ def check(
     require_resident: Annotated[
         bool, typer.Option("--require-resident", help="Weights beyond memory fail.")
     ] = False,
+    pool: Annotated[
+        Pool | None,
+        typer.Option(help="Add this to what holds the weights: an aggregate, not a promise."),
+    ] = None,
     hosts: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,6 +99,7 @@ def check(
         headroom_percent=headroom,
         context=context,
         require_resident=require_resident,
+        pool=pool,
         memory=memory,
         free_disk=free_disk,
         ignore=options.flat(ignore),

@@ -34,6 +34,7 @@ def wanted(
         for scenario in choice.scenarios
     }
     _refuse_unused(profiles.values(), places)
+    left_out = frozenset(skip)
     return Wanted(
         profiles=tuple(profiles),
         places=tuple(
@@ -43,8 +44,15 @@ def wanted(
             for place in _places(profile, artifact, directory, places)
         ),
         touch_disk=touch_disk,
-        skip=frozenset(skip),
+        skip=left_out,
+        tools=() if CheckId.RUNTIME_TOOLS in left_out else _tools(profiles.values()),
+        gpu=any(profile.needs.offloads_to_gpu for profile in profiles.values()),
     )
+
+
+def _tools(profiles: Iterable[Profile]) -> tuple[str, ...]:
+    """Ids of the tools any of the profiles needs, each once."""
+    return tuple(dict.fromkeys(tool.id for profile in profiles for tool in profile.needs.tools))
 
 
 def _refuse_unused(profiles: Iterable[Profile], places: Sequence[PlaceOption]) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from k3preflight.models.base import Document, Text
 from k3preflight.models.disk import Disk, Place, Volume, WantedPlace
-from k3preflight.models.machine import Cpu, Memory, System
+from k3preflight.models.machine import Cpu, Gpu, Memory, System, Tool
 from k3preflight.models.names import Role
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -23,6 +23,8 @@ class Wanted(Document):
     places: tuple[WantedPlace, ...] = ()
     touch_disk: bool = True
     skip: frozenset[str] = frozenset()
+    tools: tuple[Text, ...] = ()
+    gpu: bool = False
 
 
 class Unknown(Document):
@@ -33,7 +35,11 @@ class Unknown(Document):
 
 
 class Host(Document):
-    """Everything known about one machine. `profiles` lists what it was probed for."""
+    """Everything known about one machine. `profiles` lists what it was probed for.
+
+    `graphics` names the makers of the graphics devices on its bus, `gpus` is what NVIDIA's driver
+    says of its own; null where it could not be asked.
+    """
 
     # Older documents are read, what they lack is unknown; a newer one may mean something else.
     schema_version: Annotated[int, Field(strict=True, ge=0, le=SCHEMA_VERSION)] = SCHEMA_VERSION
@@ -44,6 +50,9 @@ class Host(Document):
     system: System = System()
     memory: Memory = Memory()
     cpu: Cpu = Cpu()
+    tools: tuple[Tool, ...] = ()
+    gpus: tuple[Gpu, ...] | None = None
+    graphics: tuple[Text, ...] = ()
     places: tuple[Place, ...] = ()
     volumes: tuple[Volume, ...] = ()
     disk: Disk = Disk()
@@ -55,6 +64,10 @@ class Host(Document):
             (entry.reason for entry in self.unknown if entry.fact == fact),
             "not in the host document",
         )
+
+    def tool(self, tool_id: str) -> Tool | None:
+        """What was found of one tool; None where it was not looked for."""
+        return next((tool for tool in self.tools if tool.id == tool_id), None)
 
     def places_of(self, profile: str, role: Role | None = None) -> tuple[Place, ...]:
         """The places of one profile, of one role where given; several where it is spread."""

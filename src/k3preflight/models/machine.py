@@ -84,3 +84,37 @@ class Cpu(Document):
     cores: Count | None = None
     cores_from: Text | None = None
     hypervisor: bool | None = None
+
+
+class Tool(Document):
+    """A program the commands need, found and tried. `works` is null where it was not found.
+
+    `flavor` is the family of a compiler, `problem` what it said instead of working, `note` how it
+    was made to work.
+    """
+
+    id: Text
+    command: Text | None = None
+    path: Text | None = None
+    version: Text | None = None
+    flavor: Text | None = None
+    works: bool | None = None
+    problem: Text | None = None
+    note: Text | None = None
+
+
+class Gpu(Document):
+    """One NVIDIA device, or one MIG instance of a device (`instance_of`).
+
+    A device in MIG mode is `divided`: its memory is that of its instances. `unified` memory is the
+    system's own, and counted there. `visible` is false where CUDA_VISIBLE_DEVICES hides it.
+    """
+
+    name: Text | None = None
+    uuid: Text | None = None
+    total: Bytes | None = None
+    free: Bytes | None = None
+    unified: bool | None = None
+    divided: bool = False
+    instance_of: Text | None = None
+    visible: bool = True

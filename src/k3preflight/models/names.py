@@ -35,6 +35,12 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
+class Pool(StrEnum):
+    """Memory that is added up only when asked for: an aggregate, not a promise."""
+
+    VRAM = "vram"
+
+
 ALL = "all"  # NAME:all, every preset as one alternative
 LARGEST = "largest"  # NAME:largest, the largest preset the host can hold
 RESERVED_PRESETS = frozenset({ALL, LARGEST})

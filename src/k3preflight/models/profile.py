@@ -12,6 +12,7 @@ SCHEMA_VERSION: Literal[1] = 1
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=80)]
+Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -206,7 +207,10 @@ class Platform(Strict):
 
 
 class Tool(Strict):
-    """A program the commands need. `id` is one the probe knows."""
+    """A program the commands need. `id` is one the probe knows.
+
+    `at_least_of` is the least version by family of compiler, whose numbers do not compare.
+    """
 
     id: Literal[
         "cc",
@@ -220,7 +224,8 @@ class Tool(Strict):
         "hf",
         "python",
     ]
-    at_least: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$")] | None = None
+    at_least: Version | None = None
+    at_least_of: dict[Literal["gcc", "clang"], Version] = Field(default_factory=dict)
     why: Text
 
 

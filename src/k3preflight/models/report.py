@@ -8,7 +8,7 @@ from pydantic import Field
 
 from k3preflight.models.base import Bytes, Count, Document, Percent, Text
 from k3preflight.models.host import Host
-from k3preflight.models.names import CheckId, Sizes, Status
+from k3preflight.models.names import CheckId, Pool, Sizes, Status
 from k3preflight.models.profile import Stage
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -90,6 +90,7 @@ class Assessment(Document):
     experts: Expert
     findings: tuple[Finding, ...]
     caveats: tuple[Text, ...] = ()
+    notes: tuple[Text, ...] = ()
     commands: tuple[NextCommand, ...] = ()
 
     def of(self, check: CheckId) -> tuple[Finding, ...]:
@@ -109,6 +110,7 @@ class Policy(Document):
     headroom_percent: Percent | None = None
     context: Count | None = None
     require_resident: bool = False
+    pool: Pool | None = None
     memory: Bytes | None = None
     free_disk: Bytes | None = None
     ignore: tuple[CheckId, ...] = ()

@@ -26,6 +26,10 @@ def render(report: Report, screen: Screen) -> str:
         page.blank()
         _rows(page, report)
     for assessment in report.assessments:
+        if not quiet:
+            for note in assessment.notes:
+                page.line("Note: ", note)
+    for assessment in report.assessments:
         _findings(page, assessment, screen.detail)
     if not quiet:
         _caveats(page, report)
