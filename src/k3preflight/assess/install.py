@@ -156,9 +156,10 @@ def _particular(
         return _APPLE_OPENMP
     if need.id == "openmp" and found.flavor == "clang":
         return _clang_openmp(found, system, manager)
-    if system.system == "macos" and need.id in _BY_XCODE:
-        return f"Install it: {_XCODE}"
-    return None
+    if found.chosen_by:
+        return f"Let {found.chosen_by} name a compiler that works, or unset it."
+    by_xcode = system.system == "macos" and need.id in _BY_XCODE
+    return f"Install it: {_XCODE}" if by_xcode else None
 
 
 def _manager(system: System) -> _Manager | None:

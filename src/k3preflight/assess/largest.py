@@ -31,7 +31,8 @@ def largest(choice: Choice, host: Host, policy: Policy) -> Picked:
     larger = cases[cases.index(picked) + 1 :]
     name = picked.scenario.name
     if not fitting:
-        return Picked(picked.scenario, f"{choice.requested}: no preset fits; {name} is judged")
+        note = f"{choice.requested}: no preset is known to fit; {name} is judged"
+        return Picked(picked.scenario, note)
     if not larger:
         return Picked(picked.scenario, f"{choice.requested} is {name}, the largest there is")
     return Picked(picked.scenario, f"{choice.requested} is {name}; {_wish(larger[0])}")

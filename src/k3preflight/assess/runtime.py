@@ -124,6 +124,8 @@ def _judged(case: Case, need: NeededTool, found: Tool) -> Outcome:
     least = need.at_least or need.at_least_of.get(found.flavor or "")  # type: ignore[call-overload]  # a family without a least version has none
     if not found.works:
         what = found.problem or "does not work"
+        if found.chosen_by:
+            what += f", named by {found.chosen_by}"
         text = f"{shown}: {what}" if found.path else f"{need.id}: {what}"
         return Outcome(Status.WARN, f"{text} ({need.why})", remedy, subject=need.id)
     if least and found.version and _parts(found.version) < _parts(least):

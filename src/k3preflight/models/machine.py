@@ -89,12 +89,13 @@ class Cpu(Document):
 class Tool(Document):
     """A program the commands need, found and tried. `works` is null where it was not found.
 
-    `flavor` is the family of a compiler, `problem` what it said instead of working, `note` how it
-    was made to work.
+    `chosen_by` is the variable that names it, where one does; `flavor` the family of a compiler,
+    `problem` what it said instead of working, `note` how it was made to work.
     """
 
     id: Text
     command: Text | None = None
+    chosen_by: Text | None = None
     path: Text | None = None
     version: Text | None = None
     flavor: Text | None = None

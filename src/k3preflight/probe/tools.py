@@ -97,18 +97,22 @@ class _Bench:
         # Asking a placeholder of a Mac without the tools behind it opens a window.
         self._placeholders = system == "macos" and self.ask(["xcode-select", "-p"]).code != 0
 
-    def ask(self, command: Sequence[str], limit: float = _ANSWER_LIMIT) -> Answer:
-        return self.runner.ask(command, limit)
+    def ask(self, command: Sequence[str]) -> Answer:
+        return self.runner.ask(command, _ANSWER_LIMIT)
+
+    def compile(self, command: Sequence[str]) -> Answer:
+        return self.runner.ask(command, _COMPILE_LIMIT)
 
     def tool(self, tool_id: str) -> Tool:
         """The first of the tool's names that works, else the first that is there at all."""
         tried: list[Tool] = []
-        for command in _candidates(tool_id, self.runner.environment):
+        chosen_by, commands = _candidates(tool_id, self.runner.environment)
+        for command in commands:
             path = shutil.which(command[0], path=self.runner.environment.get("PATH"))
             if path is None:
                 continue
             path = os.path.abspath(path)  # noqa: PTH100 - links stay: they name the program
-            found = Tool(id=tool_id, command=shlex.join(command), path=path)
+            found = Tool(id=tool_id, command=shlex.join(command), chosen_by=chosen_by, path=path)
             if self._placeholders and path.startswith("/usr/bin/"):
                 problem = "only a placeholder: the Xcode command line tools are not installed"
                 tried.append(_broken(found, problem))
@@ -119,24 +123,20 @@ class _Bench:
                 return tried[-1]
         if tried:
             return tried[0]
-        commands = _candidates(tool_id, self.runner.environment)
-        names = " or ".join(command[0] for command in commands)
-        variable = _VARIABLES.get(tool_id, "")
-        if self.runner.environment.get(variable, "").strip():
-            problem = f"not found: {names}, which ${variable} names"
-            return Tool(id=tool_id, command=names, problem=problem)
-        return Tool(id=tool_id, problem=f"not found: {names}")
+        problem = f"not found: {' or '.join(command[0] for command in commands)}"
+        return Tool(id=tool_id, chosen_by=chosen_by, problem=problem)
 
 
-def _candidates(tool_id: str, environment: Mapping[str, str]) -> list[list[str]]:
+def _candidates(tool_id: str, environment: Mapping[str, str]) -> tuple[str | None, list[list[str]]]:
     """What a build would use: what $CC or $CXX says and nothing else, or the usual names."""
-    chosen = environment.get(_VARIABLES.get(tool_id, ""), "").strip()
-    if chosen:
-        try:
-            return [shlex.split(chosen)]
-        except ValueError:  # an open quote
-            return [[chosen]]
-    return [[name] for name in _NAMES.get(tool_id, (tool_id,))]
+    variable = _VARIABLES.get(tool_id, "")
+    chosen = environment.get(variable, "").strip()
+    if not chosen:
+        return None, [[name] for name in _NAMES.get(tool_id, (tool_id,))]
+    try:
+        return f"${variable}", [shlex.split(chosen)]
+    except ValueError:  # an open quote
+        return f"${variable}", [[chosen]]
 
 
 def _answers(tool: Tool, command: list[str], bench: _Bench) -> Tool:
@@ -186,12 +186,12 @@ def _compiles(tool: Tool, command: list[str], bench: _Bench) -> Tool:
         return _broken(known, _problem(answer))
     name, text, flags = _PROGRAMS[tool.id]
     (bench.runner.folder / name).write_text(text, encoding="ascii")
-    made = bench.ask([*command, *flags, name, "-o", f"{tool.id}.out"], _COMPILE_LIMIT)
+    made = bench.compile([*command, *flags, name, "-o", f"{tool.id}.out"])
     if made.code == 0:
         return known.model_copy(update={"works": True})
     for library in _LIBOMP if tool.id == "openmp" and bench.system == "macos" else ():
         extra = ["-Xpreprocessor", "-fopenmp", f"-I{library}/include", f"-L{library}/lib", "-lomp"]
-        again = bench.ask([*command, name, *extra, "-o", f"{tool.id}.out"], _COMPILE_LIMIT)
+        again = bench.compile([*command, name, *extra, "-o", f"{tool.id}.out"])
         if again.code == 0:
             note = f"with Homebrew's libomp: {' '.join(extra)}"
             return known.model_copy(update={"works": True, "note": note})
