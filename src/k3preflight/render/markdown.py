@@ -25,7 +25,7 @@ def _blocks(report: Report, detail: Detail) -> Iterator[str]:
         if report.host is not None:
             yield f"Memory: {escaped('; '.join(words.memory(report.host)))}.\n"
         yield from (f"{escaped(line)}.\n" for line in words.experts(report))
-        yield from (f"Note: {escaped(note)}\n" for note in report.policy.notes)
+        yield from (f"Note: {escaped(note)}\n" for note in words.notes(report))
         yield from _rows(report)
     for item in report.assessments:
         yield from _findings(item, detail)

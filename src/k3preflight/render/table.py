@@ -21,14 +21,10 @@ def render(report: Report, screen: Screen) -> str:
             _measured(page, report.host)
         for line in words.experts(report):
             page.line(line)
-        for note in report.policy.notes:
+        for note in words.notes(report):
             page.line("Note: ", note)
         page.blank()
         _rows(page, report)
-    for assessment in report.assessments:
-        if not quiet:
-            for note in assessment.notes:
-                page.line("Note: ", note)
     for assessment in report.assessments:
         _findings(page, assessment, screen.detail)
     if not quiet:

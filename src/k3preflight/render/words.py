@@ -81,6 +81,13 @@ def experts(report: Report) -> Iterator[str]:
             yield f"Routed experts selected per token: {share} ({item.selected} of {item.of})"
 
 
+def notes(report: Report) -> Iterator[str]:
+    """What was asked for and what became of it: the policy's notes, then each scenario's."""
+    yield from report.policy.notes
+    for item in report.assessments:
+        yield from item.notes
+
+
 def fits(report: Report) -> str:
     """What the verdict rests on: the rule, and the scenarios that fit."""
     verdict = report.verdict
