@@ -116,17 +116,17 @@ def tools(case: Case) -> Iterator[Outcome]:
 
 def _judged(case: Case, need: NeededTool, found: Tool) -> Outcome:
     shown = f"{need.id}: {found.path or found.command or need.id}"
-    if found.flavor:
-        shown += f" ({found.flavor})"
+    about = [part for part in (found.flavor, found.chosen_by and f"by {found.chosen_by}") if part]
+    if about:
+        shown += f" ({', '.join(about)})"
     if found.version:
         shown += f" {found.version}"
     remedy = install(need, found, case.host.system)
     least = need.at_least or need.at_least_of.get(found.flavor or "")  # type: ignore[call-overload]  # a family without a least version has none
     if not found.works:
         what = found.problem or "does not work"
-        if found.chosen_by:
-            what += f", named by {found.chosen_by}"
-        text = f"{shown}: {what}" if found.path else f"{need.id}: {what}"
+        by = f" (by {found.chosen_by})" if found.chosen_by else ""
+        text = f"{shown}: {what}" if found.path else f"{need.id}: {what}{by}"
         return Outcome(Status.WARN, f"{text} ({need.why})", remedy, subject=need.id)
     if least and found.version and _parts(found.version) < _parts(least):
         text = f"{shown} is older than {least} ({need.why})"

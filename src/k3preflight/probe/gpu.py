@@ -118,12 +118,12 @@ def _device(nvml: Any, index: int) -> Iterator[Gpu]:  # noqa: ANN401
 def _gpu(nvml: Any, handle: object) -> Gpu:  # noqa: ANN401
     memory = _or_none(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
     mode = _or_none(nvml, getattr(nvml, "nvmlDeviceGetAddressingMode", None), handle)
-    known = memory is not None and memory.total > 0
+    known = memory if memory is not None and memory.total > 0 else None
     return Gpu(
         name=_text(_or_none(nvml, nvml.nvmlDeviceGetName, handle)),
         uuid=_text(_or_none(nvml, nvml.nvmlDeviceGetUUID, handle)),
-        total=memory.total if known else None,
-        free=memory.free if known else None,
+        total=known.total if known else None,
+        free=known.free if known else None,
         unified=None if mode is None else mode == _ATS,
     )
 

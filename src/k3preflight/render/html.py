@@ -73,6 +73,7 @@ def render(report: Report) -> str:
         volumes=list(words.volumes(report.host)) if report.host else [],
         experts=list(words.experts(report)),
         scenarios=[(item, row_of(item), list(_lines(item))) for item in words.once(report)],
+        notes=list(words.notes(report)),
         caveats=words.caveats(report),
         options=list(words.options(report)),
         obstacles=list(words.obstacles(report)),
