@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from k3preflight.errors import UsageError
 from k3preflight.models.names import Role
@@ -70,7 +71,7 @@ def test_what_a_person_fills_in_may_have_units(tmp_path: Path) -> None:
         ("per_second = 3200000000", "per_second = true", "True is not a speed"),
         ("seconds_per_token = 32.69", "seconds_per_token = inf", "run.seconds_per_token"),
         ("schema_version = 1", "schema_version = 2", "schema_version: Input should be 1"),
-        ("[run]", "run = 1\n[no]", "run: "),
+        ("schema_version = 1", "schema_version = 1\nlabels = 1", "labels: Extra inputs"),
     ],
 )
 def test_a_mistake_is_named_with_its_key(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -82,3 +83,8 @@ def test_a_mistake_is_named_with_its_key(tmp_path: Path, old: str, new: str, sai
         read_record(file)
     assert said in caught.value.message
     assert "run.toml: not a run record: " in caught.value.message
+
+
+def test_a_table_that_is_none_is_named() -> None:
+    with pytest.raises(ValidationError, match=r"run\n.*valid dictionary"):
+        Record.model_validate({"scenario": "a", "runtime": {"name": "b"}, "run": 1})
