@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
+from factory import host, report
+from k3preflight.errors import UsageError
+from k3preflight.models.disk import Disk
+from k3preflight.models.names import CheckId, Status
 from k3preflight.models.profile import Profile
 from k3preflight.models.report import Report
 from k3preflight.profiles import catalog, read_profile
@@ -99,3 +103,45 @@ def test_all_with_a_name_is_a_mistake(k3: Command, command: str) -> None:
     result = k3(command, "rabbit", "--all")
     assert result.exit == 2
     assert "--all with 'rabbit'" in result.err
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"),
+    [
+        (466_369_456_320, Status.PASS),  # one file of the whole size would still go
+        (466_369_456_319, Status.WARN),
+        (42_397_223_302, Status.WARN),  # 11 equal files
+        (42_397_223_301, Status.FAIL),
+    ],
+)
+@pytest.mark.parametrize("whose", ["process", "volume"])
+def test_files_known_by_number_alone_fail_only_where_none_of_their_sizes_goes(
+    whose: str, limit: int, status: Status
+) -> None:
+    machine = host(profiles=("ud-q1-0",))
+    if whose == "process":
+        machine = machine.model_copy(update={"disk": Disk(file_size_limit=limit)})
+    else:
+        volume = machine.volumes[0].model_copy(update={"largest_file": limit})
+        machine = machine.model_copy(update={"volumes": (volume,)})
+    (finding,) = report(machine, "ud-q1-0").assessments[0].of(CheckId.DISK_FILE_SIZE)
+    assert finding.status is status
+    assert "42.40 GB to 466.37 GB, which is not published," in finding.message
+
+
+def test_files_known_by_number_alone_need_as_many_inodes() -> None:
+    machine = host(profiles=("ud-q1-0",))
+    for left, status in ((11, Status.PASS), (10, Status.FAIL)):
+        volume = machine.volumes[0].model_copy(update={"inodes_free": left})
+        few = machine.model_copy(update={"volumes": (volume,)})
+        (finding,) = report(few, "ud-q1-0").assessments[0].of(CheckId.DISK_INODES)
+        assert finding.status is status
+        assert "11 files needed" in finding.message
+
+
+def test_files_are_listed_or_counted(tmp_path: Path) -> None:
+    file = tmp_path / "both.toml"
+    text = catalog()["ud-iq1-s"].read_text()
+    file.write_text(text.replace("[artifacts.files]", "file_count = 14\n\n[artifacts.files]"))
+    with pytest.raises(UsageError, match="file_count is for files that are not listed"):
+        read_profile(file)

@@ -106,6 +106,7 @@ def test_a_profile_without_files_gets_them_and_its_upper_figure_follows() -> Non
     assert after.checkpoint.sha256 == {"UD-Q1_0/a.gguf": "e" * 64}
     assert after.memory.parts is not None
     assert after.memory.parts[0].at_most == 10
+    assert after.checkpoint.file_count is None
     assert result.text.startswith(text[: text.index("[[artifacts]]")])
     assert "\n\n[memory]\n" in result.text
     assert result.stale == ()

@@ -142,22 +142,25 @@ def file_size(case: Case) -> Iterator[Outcome]:
     limit = case.host.disk.file_size_limit
     for volume, places in _volumes(case):
         nothing = False
-        largest = max(
-            artifact.largest_file
+        placed = [
+            artifact
             for artifact in case.scenario.profile.artifacts
             if artifact.role in by_role(places)
-        )
-        needs = f"the largest file has {gb(largest)}"
-        if limit is not None and limit < largest:
+        ]
+        least = max(artifact.largest_file_at_least for artifact in placed)
+        most = max(artifact.largest_file for artifact in placed)
+        span = gb(most) if least == most else f"{gb(least)} to {gb(most)}, which is not published,"
+        needs = f"the largest file has {span}"
+        if limit is not None and limit < most:
             yield Outcome(
-                Status.FAIL,
+                Status.FAIL if limit < least else Status.WARN,
                 f"{needs}, but this process may write files of {gb(limit)} at most",
                 "Raise the limit: ulimit -f unlimited",
                 subject=volume.id,
             )
-        elif volume.largest_file is not None and volume.largest_file < largest:
+        elif volume.largest_file is not None and volume.largest_file < most:
             yield Outcome(
-                Status.FAIL,
+                Status.FAIL if volume.largest_file < least else Status.WARN,
                 f"{needs}, but {volume.filesystem} on {volume.id} holds files of "
                 f"{gb(volume.largest_file)} at most",
                 "Use ext4, xfs, btrfs, APFS, NTFS or exFAT.",
@@ -180,7 +183,9 @@ def inodes(case: Case) -> Iterator[Outcome]:
     for volume, places in _volumes(case):
         nothing = False
         needed = sum(
-            len(artifact.files) + len(artifact.named_files) - len(here(artifact, group).whole)
+            (artifact.file_count or len(artifact.files))
+            + len(artifact.named_files)
+            - len(here(artifact, group).whole)
             for role, group in by_role(places).items()
             if (artifact := case.scenario.profile.artifact(role)) is not None
         )

@@ -96,7 +96,11 @@ def _update(artifact: Table, now: Selection, commit: str, today: str) -> None:
     size["bytes"] = now.bytes
     size["basis"] = "exact"
     size["source"] = f"{read}, sum of {len(now.files)} files"
-    for key in ("other_bytes", "named_files"):  # now every file is known by name and bytes
+    for key in (
+        "other_bytes",
+        "named_files",
+        "file_count",
+    ):  # now every file is known by name and bytes
         artifact.pop(key, None)
     digests = {file.name: file.sha256 for file in now.files if file.sha256}
     _replace(artifact, "files", {file.name: file.bytes for file in now.files})

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from k3preflight.models.base import Count, Percent, Strict, Text, WrittenSize
 from k3preflight.models.names import RESERVED_PRESETS, Role
+from k3preflight.units import ceil_div
 
 SCHEMA_VERSION: Literal[1] = 1
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
@@ -100,7 +101,7 @@ class Artifact(Strict):
     `size` is the whole of it: `files`, by name and bytes, and `other_bytes` add up to it.
     `named_files` are known by name alone; their bytes are among `other_bytes`. `include` are the
     patterns of the repository's files it consists of, as the Hub's client takes them; without any
-    it is the whole repository.
+    it is the whole repository. `file_count` stands for `files` where only their number is known.
     """
 
     role: Role
@@ -113,6 +114,7 @@ class Artifact(Strict):
     subfolder: Text | None = None
     may_spread: bool = False
     files: dict[Text, WrittenSize] = Field(default_factory=dict)
+    file_count: Annotated[int, Field(strict=True, ge=1)] | None = None
     named_files: tuple[Text, ...] = ()
     sha256: dict[Text, Sha256] = Field(default_factory=dict)
     other_bytes: WrittenSize = 0
@@ -120,6 +122,8 @@ class Artifact(Strict):
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
+        if self.files and self.file_count is not None:
+            raise ValueError("file_count is for files that are not listed, but files are")
         named = sum(self.files.values()) + self.other_bytes
         if (self.files or self.other_bytes) and named != self.size.bytes:
             raise ValueError(
@@ -136,6 +140,11 @@ class Artifact(Strict):
     def largest_file(self) -> int:
         """Bytes of the largest file known; the whole artifact where no file is."""
         return max(self.files.values(), default=self.size.bytes)
+
+    @property
+    def largest_file_at_least(self) -> int:
+        """The same, or what the largest of `file_count` files cannot be under."""
+        return max(self.files.values(), default=ceil_div(self.size.bytes, self.file_count or 1))
 
 
 class Preset(Strict):
