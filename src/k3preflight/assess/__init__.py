@@ -92,16 +92,17 @@ def assess(
 def _smaller(
     others: Iterable[Scenario], chosen: Iterable[Scenario], host: Host, policy: Policy
 ) -> list[Assessment]:
-    """The other quants, largest first, judged where the chosen quant of their repository would be.
+    """Quants smaller than the chosen one of their repository, judged where that would be.
 
-    What is already there is not theirs, and is not credited.
+    Largest first. What is already there is not theirs, and is not credited.
     """
-    homes = {item.profile.checkpoint.repository: item.profile.name for item in chosen}
+    homes = {item.profile.checkpoint.repository: item.profile for item in chosen}
     found = []
     for item in sorted(others, key=lambda one: -one.profile.checkpoint.size.bytes):
-        home, name = homes.get(item.profile.checkpoint.repository), item.profile.name
-        if item.profile.weights != "quant" or home is None:
+        larger, name = homes.get(item.profile.checkpoint.repository), item.profile.name
+        if larger is None or item.profile.checkpoint.size.bytes >= larger.checkpoint.size.bytes:
             continue
+        home = larger.name
         borrowed = tuple(
             place.model_copy(update={"profile": name, "presence": None})
             for place in host.places_of(home)
