@@ -2,7 +2,8 @@
 
 import pytest
 
-from factory import GB, host, report
+from factory import GB, choices, host, report
+from k3preflight.assess import assess
 from k3preflight.models.host import Host, Unknown
 from k3preflight.models.machine import Counts, Limit, Memory
 from k3preflight.models.names import CheckId, Status
@@ -159,3 +160,29 @@ def test_memory_from_a_flag_meets_no_limit() -> None:
     judged = report(with_limit("private", 1), "rabbit", policy=Policy(memory=64 * GB))
     (finding,) = judged.assessments[0].of(CheckId.MEMORY_MINIMUM)
     assert finding.status is Status.PASS
+
+
+def locking(limit: int) -> Finding:
+    """A profile of one's own whose runtime locks its weights, under a limit on locking."""
+    (choice,) = choices("ud-iq1-s")
+    profile = choice.scenarios[0].profile
+    held = profile.memory.model_copy(update={"locks_weights": True})
+    scenario = choice.scenarios[0]._replace(profile=profile.model_copy(update={"memory": held}))
+    machine = with_limit("locked", limit, name="ulimit -l")
+    judged = assess([choice._replace(scenarios=(scenario,))], machine, Policy())
+    (finding,) = judged.assessments[0].of(CheckId.MEMORY_MINIMUM)
+    return finding
+
+
+def test_a_runtime_that_locks_its_weights_meets_the_limit_on_locking() -> None:
+    assert locking(WEIGHTS).status is Status.PASS
+    refused = locking(WEIGHTS - 1)
+    assert refused.status is Status.WARN
+    assert "mlock will be refused" in refused.message
+
+
+def test_the_next_larger_preset_may_be_refused_by_a_limit() -> None:
+    (item,) = report(with_limit("private", 40 * GB), "kimi-k3-in-c:largest").assessments
+    assert item.notes[0].startswith(
+        "kimi-k3-in-c:largest is kimi-k3-in-c:desktop; kimi-k3-in-c:workstation is short by "
+    )

@@ -388,3 +388,21 @@ def test_a_system_that_does_not_answer_is_unknown(monkeypatch: pytest.MonkeyPatc
     found = probe_memory(replay_nothing(), "macos", {"hw.optional.arm64": "1"})
     assert found.memory == Memory()
     assert found.unknown[0].reason == "the system does not report it: [Errno 5] Input/output error"
+
+
+def test_a_search_gives_up_where_there_is_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("k3preflight.probe.cgroup._MOST_FOLDERS", 1)
+    files = v2("/", "/../..") | {f"{V2}/a/cgroup.procs": "77\n"}
+    assert facts(tmp_path, files).memory.usable is None
+
+
+def test_a_threaded_group_cannot_be_asked_and_is_passed_over(tmp_path: Path) -> None:
+    files = v2("/", "/..") | {
+        f"{V2}/a/b/cgroup.procs": "77\n",
+        f"{V2}/a/b/memory.max": str(GIB),
+    }
+    (tmp_path / "sys/fs/cgroup/a/b").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/a/cgroup.procs").symlink_to("nowhere")
+    assert memory(tmp_path, files).usable == GIB

@@ -128,10 +128,6 @@ _CALLED = {
 
 def install(need: NeededTool, found: Tool, system: System) -> str:
     """What to paste so that `need` is met on `system`, seeing what was `found`."""
-    if found.command and not found.path:
-        return (
-            f"Let $CC or $CXX name a compiler that exists, or unset it; {found.command} does not."
-        )
     manager = _manager(system)
     particular = _particular(need, found, system, manager)
     if particular:

@@ -41,7 +41,7 @@ def largest(choice: Choice, host: Host, policy: Policy) -> Picked:
 def _wish(case: Case) -> str:
     """What the next larger preset would need, and what of it is missing."""
     need, usable, name = minimum_of(case), case.host.memory.usable, case.scenario.name
-    if need is None or usable is None:
+    if need is None or usable is None:  # pragma: no cover - a smaller preset fits: both are known
         return f"what {name} would need is not known"
     if usable < need.high:
         return f"{name} would need {ram(need.high)} usable, {gb(need.high - usable)} more"
