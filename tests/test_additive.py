@@ -95,7 +95,7 @@ def _allow_null(found: Schema) -> None:
 
 
 def _require(found: Schema) -> None:
-    found["$defs"]["Verdict"]["required"].append("nearest_miss")
+    found["$defs"]["Verdict"]["required"].append("advice")
 
 
 def _new_required(found: Schema) -> None:

@@ -16,7 +16,7 @@ from k3preflight.cli import run
 from k3preflight.cli.out import write_file
 from k3preflight.errors import UsageError
 from k3preflight.render import Format
-from reading import annotations, junit_cases, samples
+from reading import annotations, junit_cases, old_commands, samples
 
 CHECK = ("check", "rabbit", "--memory", "128 GB", "--skip", "runtime.platform,runtime.cpu")
 FITS = (*CHECK, "--free-disk", "2000 GB")
@@ -247,6 +247,36 @@ def test_stdout_on_a_full_disk_is_usage(environment: dict[str, str]) -> None:
         )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == ("k3preflight: the output cannot be written: No space left on device\n")
+
+
+def test_an_error_that_cannot_be_printed_either_is_still_its_own_exit(
+    environment: dict[str, str],
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "k3preflight", "check", "rabit", "--format", "json"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False,
+            timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 2
+    first, second = done.stderr.splitlines()
+    assert "no profile is named 'rabit'" in first
+    assert second == "k3preflight: the output cannot be written: No space left on device"
+
+
+def test_real_paths_of_any_spelling_are_checked(k3: Command, tmp_path: Path) -> None:
+    """Directories on this disk, not documents: probed, judged and shown in every format."""
+    name = "<a href='x'>&amp;\"\n::error::[b]##[error]\x1b[31mé漢\udcff"
+    (tmp_path / name).mkdir()
+    for form in Format:
+        done = k3("check", "rabbit", "--dir", name, "--format", form.value)
+        assert done.exit in {0, 1}
+        assert done.err == ""
+        assert "\x1b" not in done.out
+        assert old_commands(done.out) == []
+        if form is not Format.GITHUB:
+            assert annotations(done.out) == []
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.root
