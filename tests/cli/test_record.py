@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from conftest import CHECKOUT, Command, Result
+from factory import host
+from k3preflight.cli.recording import recorded
+from k3preflight.models.machine import Gpu
+from k3preflight.profiles import catalog, choose
 from k3preflight.records import read_record
 
 RUNS = CHECKOUT / "tests" / "data" / "runs"
@@ -107,3 +111,16 @@ def test_a_huge_log_is_refused(k3: Command, tmp_path: Path) -> None:
     result = k3("record", "rabbit", "--log", "big.txt")
     assert result.exit == 2
     assert "--log big.txt: over 67108864 bytes" in result.err
+
+
+def test_the_gpus_a_run_could_use() -> None:
+    (choice,) = choose(["ud-iq1-s"], catalog())
+    machine = host().model_copy(update={"gpus": None})
+    assert recorded(choice.scenarios[0], machine, None, None).hardware.gpus is None
+    seen = (
+        Gpu(name="H100", total=80 * 2**30),
+        Gpu(name="A100", total=40 * 2**30, visible=False),
+        Gpu(),
+    )
+    found = recorded(choice.scenarios[0], machine.model_copy(update={"gpus": seen}), None, None)
+    assert found.hardware.gpus == ("H100, 85.90 GB (80.00 GiB)", "unnamed, memory unknown")

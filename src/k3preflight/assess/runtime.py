@@ -19,9 +19,16 @@ _SHOWN = {"x86_64": "x86-64", "arm64": "ARM64"}
 def platform(case: Case) -> Iterator[Outcome]:
     """The runtime is published for this operating system and processor architecture.
 
-    Unknown where the host document names neither.
+    Unknown where the host document names neither, or the profile does not say where it runs.
     """
     system, needs = case.host.system, case.scenario.profile.needs
+    if not needs.platforms:
+        yield Outcome(
+            Status.UNKNOWN,
+            f"the profile does not say on which systems {case.scenario.profile.runtime.name} runs",
+            "Fill in needs.platforms, or judge the rest with --skip runtime.platform.",
+        )
+        return
     if system.system is None or system.machine is None:
         missing = "system" if system.system is None else "machine"
         why = case.host.why(f"system.{missing}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from k3preflight.errors import UsageError
 from k3preflight.models.host import Host
+from k3preflight.models.machine import Gpu
 from k3preflight.models.names import Role
 from k3preflight.models.record import (
     CheckpointUsed,
@@ -18,6 +19,7 @@ from k3preflight.models.record import (
 from k3preflight.models.scenario import Scenario
 from k3preflight.probe.checkout import Checkout, downloaded_revision
 from k3preflight.probe.runlog import RunLog, read_log
+from k3preflight.units import ram
 
 LARGEST_LOG = 64 * 2**20  # bytes; a runtime prints some hundred a token
 
@@ -98,10 +100,16 @@ def _hardware(host: Host) -> Hardware:
         machine=host.system.machine,
         cpu=host.cpu.model,
         cores=host.cpu.cores,
+        gpus=None if host.gpus is None else tuple(_gpu(gpu) for gpu in host.gpus if gpu.visible),
         memory_total=host.memory.total,
         memory_usable=host.memory.usable,
         memory_available=host.memory.available,
     )
+
+
+def _gpu(gpu: Gpu) -> str:
+    memory = "memory unknown" if gpu.total is None else ram(gpu.total)
+    return f"{gpu.name or 'unnamed'}, {memory}"
 
 
 def _volumes(scenario: Scenario, host: Host) -> Iterator[VolumeUsed]:
