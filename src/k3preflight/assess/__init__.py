@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from k3preflight import __version__
-from k3preflight.assess import capacity, memory, places, residency, runtime, volumes
+from k3preflight.assess import capacity, download, memory, places, residency, runtime, volumes
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.choice import verdict_of
 from k3preflight.assess.commands import next_commands
@@ -41,6 +41,9 @@ CHECKS = (
     Check(CheckId.DISK_FILESYSTEM, volumes.filesystem),
     Check(CheckId.DISK_FILE_SIZE, volumes.file_size),
     Check(CheckId.DISK_INODES, volumes.inodes),
+    Check(CheckId.DOWNLOAD_PRESENT, download.present),
+    Check(CheckId.DOWNLOAD_CLIENT, download.client),
+    Check(CheckId.DOWNLOAD_TIME, download.time),
     Check(CheckId.MEMORY_MINIMUM, memory.minimum),
     Check(CheckId.MEMORY_RECOMMENDED, memory.recommended),
     Check(CheckId.MEMORY_RESIDENCY, residency.residency),
@@ -86,6 +89,15 @@ def assess(
             named=named,
             smaller=_smaller(others, scenarios, host, policy),
         ),
+    )
+
+
+def too_small(report: Report) -> bool:
+    """Whether a volume is: then other local volumes are worth a look."""
+    return any(
+        finding.status is Status.FAIL
+        for item in report.assessments
+        for finding in item.of(CheckId.DISK_CAPACITY)
     )
 
 
@@ -173,6 +185,6 @@ def _probed(check: Check, case: Case) -> bool:
     """Memory is a fact of the host alone; the rest is looked at for one profile."""
     if check.id.startswith("memory."):
         return True
-    if check.id.startswith("disk.") and case.policy.free_disk is not None:
+    if check.id.startswith(("disk.", "download.")) and case.policy.free_disk is not None:
         return True
     return case.scenario.profile.name in case.host.profiles

@@ -80,9 +80,18 @@ def writable(case: Case) -> Iterator[Outcome]:
             yield Outcome(
                 Status.UNKNOWN, f"{place.role}: {why(case, place, 'writable')}", subject=place.role
             )
+        elif place.trial and not place.trial.created:
+            yield Outcome(
+                Status.FAIL,
+                f"{place.role}: no file could be created in {place.measured}: {place.trial.error}",
+                "Choose another directory with --dir.",
+                subject=place.role,
+            )
         elif place.writable:
             yield Outcome(
-                Status.PASS, f"{place.role}: {place.measured} is writable", subject=place.role
+                Status.PASS,
+                f"{place.role}: {place.measured} is writable{', tried' if place.trial else ''}",
+                subject=place.role,
             )
         else:
             yield Outcome(

@@ -151,6 +151,9 @@ def file_size(case: Case) -> Iterator[Outcome]:
         most = max(artifact.largest_file for artifact in placed)
         span = gb(most) if least == most else f"{gb(least)} to {gb(most)}, which is not published,"
         needs = f"the largest file has {span}"
+        refused = next(
+            (place for place in places if place.trial and place.trial.sized is False), None
+        )
         if limit is not None and limit < most:
             yield Outcome(
                 Status.FAIL if limit < least else Status.WARN,
@@ -163,6 +166,14 @@ def file_size(case: Case) -> Iterator[Outcome]:
                 Status.FAIL if volume.largest_file < least else Status.WARN,
                 f"{needs}, but {volume.filesystem} on {volume.id} holds files of "
                 f"{gb(volume.largest_file)} at most",
+                "Use ext4, xfs, btrfs, APFS, NTFS or exFAT.",
+                subject=volume.id,
+            )
+        elif refused is not None and refused.trial is not None:
+            yield Outcome(
+                Status.FAIL,
+                f"{needs}, but a file of that size could not be made in {refused.measured}: "
+                f"{refused.trial.error}",
                 "Use ext4, xfs, btrfs, APFS, NTFS or exFAT.",
                 subject=volume.id,
             )

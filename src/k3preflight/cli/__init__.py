@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from k3preflight import __version__
-from k3preflight.cli import check, checks, probe, profiles, record, schema
+from k3preflight.cli import check, checks, probe, profiles, record, schema, verify
 from k3preflight.cli.out import write_error, write_stdout
 from k3preflight.errors import Exit, K3Error
 
@@ -43,6 +43,7 @@ app.command("probe")(probe.probe)
 app.add_typer(profiles.app, name="profiles")
 app.command("record")(record.record)
 app.command("schema")(schema.schema)
+app.command("verify")(verify.verify)
 app.command("checks")(checks.checks)
 
 

@@ -52,6 +52,20 @@ def check(
     sizes: Annotated[
         Sizes, typer.Option(help="Exact bytes, or the publishers' rounded sizes.")
     ] = Sizes.EXACT,
+    link: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SPEED",
+            parser=options.SpeedOption,
+            help="How long the download takes at this speed, such as '1 Gbit/s'.",
+        ),
+    ] = None,
+    write_probe: Annotated[
+        bool,
+        typer.Option(
+            "--write-probe", help="Also try the disk: create, size and remove a file there."
+        ),
+    ] = False,
     require_resident: Annotated[
         bool, typer.Option("--require-resident", help="Weights beyond memory fail.")
     ] = False,
@@ -102,29 +116,38 @@ def check(
         pool=pool,
         memory=memory,
         free_disk=free_disk,
+        link=link,
         ignore=options.flat(ignore),
         skip=options.flat(skip),
     )
+    if write_probe and free_disk is not None:
+        raise UsageError(
+            "--write-probe with --free-disk: no path is touched then", "Leave one out."
+        )
     delivery = Delivery(form, tuple(outputs or ()), detail)
     if hosts:
         from k3preflight.cli.fleet import check_hosts, judge  # noqa: PLC0415
         from k3preflight.cli.hosts import HostDocument, read_hosts  # noqa: PLC0415
 
-        _refuse_touching(None if options.from_environment(ctx, "directory") else directory, places)
+        given = None if options.from_environment(ctx, "directory") else directory
+        _refuse_touching(given, places, write_probe=write_probe)
         documents = read_hosts(hosts)
         if not isinstance(documents, HostDocument):
             return check_hosts(documents, choices, policy, delivery, fail_on, named=bool(scenarios))
         report = judge(documents, choices, policy, named=bool(scenarios))
         facts = documents.host
     else:
-        from k3preflight.assess import assess  # noqa: PLC0415 - pydantic is loaded only to judge
+        from k3preflight.assess import assess, too_small  # noqa: PLC0415 - pydantic, to judge
         from k3preflight.cli.wanted import wanted  # noqa: PLC0415
         from k3preflight.probe import probe  # noqa: PLC0415 - psutil is loaded only to probe
+        from k3preflight.probe.alternatives import with_alternatives  # noqa: PLC0415
 
-        facts = probe(
-            wanted(choices, directory, places or (), policy.skip, touch_disk=free_disk is None)
-        )
+        asked = wanted(choices, directory, places or (), policy.skip, touch_disk=free_disk is None)
+        facts = probe(asked.model_copy(update={"write_probe": write_probe}))
         report = assess(choices, facts, policy, named=bool(scenarios))
+        if free_disk is None and too_small(report):
+            facts = with_alternatives(facts)
+            report = assess(choices, facts, policy, named=bool(scenarios))
     if not scenarios and not report.verdict.fits:
         from k3preflight.assess import assess  # noqa: PLC0415
 
@@ -137,10 +160,16 @@ def check(
     return exit_of(report, fail_on)
 
 
-def _refuse_touching(directory: str | None, places: list[options.PlaceOption] | None) -> None:
-    for option, given in (("--dir", directory), ("--place", places)):
+def _refuse_touching(
+    directory: str | None, places: list[options.PlaceOption] | None, *, write_probe: bool
+) -> None:
+    for option, given in (
+        ("--dir", directory),
+        ("--place", places),
+        ("--write-probe", write_probe),
+    ):
         if given:
             raise UsageError(
                 f"--host with {option}: the host document carries its own places",
-                f"Leave one out, or give {option} to k3preflight probe on that machine.",
+                f"Leave one out, or give {option} to k3preflight on that machine.",
             )

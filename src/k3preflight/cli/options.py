@@ -9,7 +9,7 @@ import typer
 from k3preflight.errors import UsageError
 from k3preflight.models.names import RESERVED_PRESETS, CheckId, Role
 from k3preflight.render import Detail, Format
-from k3preflight.units import Size, parse_percent
+from k3preflight.units import Size, Speed, parse_percent
 
 T = TypeVar("T")
 
@@ -163,6 +163,7 @@ Debug = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of a bug of k3preflight's own.")
 ]
 SizeOption = _parser(Size.parse)
+SpeedOption = _parser(Speed.parse)
 PercentOption = _parser(parse_percent)
 
 

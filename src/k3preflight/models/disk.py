@@ -91,6 +91,14 @@ class Presence(Document):
     git_lfs: Text | None = None
 
 
+class Trial(Document):
+    """What --write-probe saw: a file was created there, and could be as large as the largest."""
+
+    created: bool
+    sized: bool | None = None
+    error: Text | None = None
+
+
 class Place(Document):
     """Where one artifact of one profile lives, and what is really there.
 
@@ -117,6 +125,7 @@ class Place(Document):
     read_only: bool | None = None
     volume: Text | None = None
     presence: Presence | None = None
+    trial: Trial | None = None
     source: Source = "measured"
 
 

@@ -22,6 +22,7 @@ class Wanted(Document):
     profiles: tuple[Text, ...] = ()
     places: tuple[WantedPlace, ...] = ()
     touch_disk: bool = True
+    write_probe: bool = False
     skip: frozenset[str] = frozenset()
     tools: tuple[Text, ...] = ()
     gpu: bool = False

@@ -284,6 +284,9 @@ class Stage(StrEnum):
 class Command(Strict):
     """A line to paste. `{checkpoint}`, `{trunk}`, `{preset}`, `{context}` are filled in.
 
+    Where the checkpoint is spread, `{checkpoints}` are its directories, joined by commas, and a
+    line with `{files}` is printed once for each of them, with the files it gets.
+
     `place` limits it: "named" where a directory was chosen, "cache" where the client's own
     cache is used, "spread" where the checkpoint lies on several drives. `gpu` likewise.
     """

@@ -113,6 +113,7 @@ class Policy(Document):
     pool: Pool | None = None
     memory: Bytes | None = None
     free_disk: Bytes | None = None
+    link: Bytes | None = None
     ignore: tuple[CheckId, ...] = ()
     skip: tuple[CheckId, ...] = ()
     notes: tuple[Text, ...] = ()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from k3preflight.models.disk import (
@@ -32,6 +33,9 @@ _NEED_FILES = {
     *(check for check in CheckId if check.startswith("download.")),
 }
 
+_Views = Mapping[str, Sight | None]
+_Pairs = Sequence[tuple[WantedPlace, Decided]]
+
 
 class DiskFacts(NamedTuple):
     """Places, the volumes they lie on, and what could not be read."""
@@ -48,8 +52,10 @@ def probe_disk(wanted: Wanted, root: Root = REAL) -> DiskFacts:
     if not wanted.touch_disk or wanted.skip >= _NEED_PLACES:
         return DiskFacts(tuple(_named(want, by) for want, by in pairs))
     files = not wanted.skip >= _NEED_FILES
-    views = _views(pairs, root, files=files)
+    views = _views(pairs, root, files=files, write=wanted.write_probe)
     volumes, ids = merged(view.seen for view in views.values() if view)
+    if wanted.write_probe:
+        volumes, ids = _tried(pairs, views, volumes, ids)
     places: list[Place] = []
     unknown: list[Unknown] = []
     for want, by in pairs:
@@ -69,12 +75,7 @@ def probe_disk(wanted: Wanted, root: Root = REAL) -> DiskFacts:
     )
 
 
-_Views = Mapping[str, Sight | None]
-
-
-def _views(
-    pairs: Sequence[tuple[WantedPlace, Decided]], root: Root, *, files: bool
-) -> Mapping[str, Sight | None]:
+def _views(pairs: _Pairs, root: Root, *, files: bool, write: bool) -> _Views:
     """Every path once, in the order of the places; then where else their files may lie."""
     wants: dict[str, dict[WantedPlace, None]] = {by.path: {} for _, by in pairs}
     if files:
@@ -85,10 +86,40 @@ def _views(
                 if want.role is Role.CHECKPOINT:
                     wants.setdefault(path, {})[want] = None
         wants.setdefault(xet_cache().path, {})
+    largest = {by.path: _largest(want) for want, by in pairs} if write else {}
+    for want, by in pairs if write else ():
+        largest[by.path] = max(largest[by.path], _largest(want))
     questions = [
-        Question(path=path, wants=tuple(asked), root=root.folder) for path, asked in wants.items()
+        Question(path=path, wants=tuple(asked), root=root.folder, write=largest.get(path))
+        for path, asked in wants.items()
     ]
     return dict(zip(wants, ask(questions), strict=True))
+
+
+def _largest(want: WantedPlace) -> int:
+    return max((file.bytes or 0 for file in want.files), default=0)
+
+
+def _tried(
+    pairs: _Pairs, views: _Views, volumes: tuple[Volume, ...], ids: Mapping[str, str]
+) -> tuple[tuple[Volume, ...], Mapping[str, str]]:
+    """Volumes that turn out to be one when room is set aside on the first: told by a trial."""
+    paths: dict[str, str] = {}
+    for _, by in pairs:
+        sight = views[by.path]
+        if sight and sight.seen:
+            paths.setdefault(ids[sight.seen.storage], by.path)
+    couples = list(combinations(paths, 2))
+    told = ask([Question(path=paths[one], shares_with=paths[other]) for one, other in couples])
+    by_id = {volume.id: volume for volume in volumes}
+    same = dict[str, str]()
+    for (one, other), sight in zip(couples, told, strict=True):
+        if sight and sight.shares and other not in same:
+            kept = same[other] = same.get(one, one)
+            text = f"room set aside on {one} was taken from {other}: counted as one volume"
+            by_id[kept] = by_id[kept].model_copy(update={"unsure": text})
+    joined = {storage: same.get(name, name) for storage, name in ids.items()}
+    return tuple(volume for name, volume in by_id.items() if name not in same), joined
 
 
 def _caches() -> tuple[str, ...]:
@@ -148,6 +179,7 @@ def _place(
                 "read_only": look.space.read_only if look.space else None,
                 "volume": ids.get(sight.seen.storage) if sight.seen else None,
                 "presence": _presence(want, by.path, views),
+                "trial": sight.trial,
             }
         )
     prefix = f"places.{want.profile}.{want.role}"

@@ -78,6 +78,15 @@ def look(requested: str) -> Look:
     )
 
 
+def nearest(requested: str) -> str:
+    """The nearest existing directory at or above `requested`, with its undecodable bytes.
+
+    Raises:
+        OSError: as the system says it.
+    """
+    return _nearest(os.path.realpath(absolute(requested)))[0]
+
+
 def absolute(requested: str) -> str:
     """`requested` behind `~` and the current directory; as it stands where these are unknown.
 

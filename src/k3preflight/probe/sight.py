@@ -4,20 +4,27 @@ import json
 from pathlib import Path
 from typing import Self
 
-from k3preflight.models.base import Document, Text
-from k3preflight.models.disk import Presence, WantedPlace
+from k3preflight.models.base import Bytes, Document, Text
+from k3preflight.models.disk import Presence, Trial, WantedPlace
 from k3preflight.probe.mounts import mounts
-from k3preflight.probe.places import Look, look
+from k3preflight.probe.places import Look, absolute, look, nearest
 from k3preflight.probe.presence import presence
 from k3preflight.probe.root import Root
+from k3preflight.probe.trial import try_sharing, try_writing
 from k3preflight.probe.volumes import Seen, volume_at
 
 
 class Question(Document):
-    """A path to look at, and for whom: which of their files are there?"""
+    """A path to look at, and for whom: which of their files are there?
+
+    `write` asks for a trial with a file of that many bytes, `shares_with` for one whether that
+    other directory is the same storage.
+    """
 
     path: str
     wants: tuple[WantedPlace, ...] = ()
+    write: Bytes | None = None
+    shares_with: str | None = None
     root: Path = Path("/")
 
     def as_json(self) -> str:
@@ -38,6 +45,8 @@ class Sight(Document):
     volume_unknown: Text | None = None
     presence: dict[str, Presence] | None = None
     presence_unknown: Text | None = None
+    trial: Trial | None = None
+    shares: bool | None = None
 
 
 def answer(question: Question) -> Sight:
@@ -45,6 +54,9 @@ def answer(question: Question) -> Sight:
     found = look(question.path)
     if found.measured is None:
         return Sight(look=found)
+    measured = nearest(question.path)
+    if question.shares_with is not None:
+        return Sight(look=found, shares=try_sharing(measured, nearest(question.shares_with)))
     root = Root(question.root)
     seen, volume_unknown = None, None
     try:
@@ -55,12 +67,17 @@ def answer(question: Question) -> Sight:
     present, presence_unknown = None, None
     try:
         present = {
-            want.key: presence(found.path, want, root, filesystem) for want in question.wants
+            want.key: presence(absolute(question.path), want, root, filesystem)
+            for want in question.wants
         }
     except OSError as error:
         presence_unknown = f"{error.filename} cannot be looked at: {error.strerror}"
+    trial = None
+    if question.write is not None:
+        trial = try_writing(measured, question.write, filesystem)
     return Sight(
         look=found,
+        trial=trial,
         seen=seen,
         volume_unknown=volume_unknown,
         presence=present,

@@ -1,0 +1,101 @@
+"""verify: after a download, what is whole, what is broken, by size and by digest."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from disks import small_choice, small_profile
+from k3preflight.cli import run
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A whole download as `hf download --local-dir` leaves it."""
+    profile = small_choice(tmp_path).scenarios[0].profile
+    folder = tmp_path / "model"
+    beside = folder / ".cache" / "huggingface" / "download"
+    beside.mkdir(parents=True)
+    for number, (name, size) in enumerate(profile.checkpoint.files.items()):
+        content = hashlib.sha256(name.encode()).digest() * (size // 32 + 1)
+        (folder / name).write_bytes(content[:size])
+        digest = hashlib.sha256(content[:size]).hexdigest()
+        if number:  # of the first one nothing is known
+            (beside / f"{name}.metadata").write_text(f"{'c' * 40}\n{digest}\n1760000000.0\n")
+    for name in profile.checkpoint.named_files:
+        (folder / name).write_bytes(b"{}")
+        digest = hashlib.sha1(b"blob 2\0{}", usedforsecurity=False).hexdigest()
+        (beside / f"{name}.metadata").write_text(f"{'c' * 40}\n{digest}\n1760000000.0\n")
+    return folder
+
+
+def verify(tmp_path: Path, folder: Path, *more: str) -> int:
+    profile = small_profile(tmp_path)
+    return run(["verify", "small", "--profile-file", str(profile), "--dir", str(folder), *more])
+
+
+def test_a_whole_download(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify(tmp_path, model) == 0
+    out = capsys.readouterr().out
+    assert "100 of 100 files whole" in out
+    assert "Verified: PASS" in out
+    assert verify(tmp_path, model, "--sha256") == 0
+    out = capsys.readouterr().out
+    assert "digests: 99 match" in out
+    assert "model-00001-of-000096.safetensors" in out
+
+
+def test_what_is_broken_is_named(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"model-{number:05}-of-000096.safetensors" for number in range(1, 8)]
+    (model / names[0]).unlink()
+    with (model / names[1]).open("ab") as stream:
+        stream.write(b"k")
+    size = (model / names[2]).stat().st_size
+    (model / names[2]).unlink()
+    with (model / names[2]).open("wb") as stream:
+        stream.truncate(size)
+    (model / "config.json").write_bytes(b"")
+    assert verify(tmp_path, model) == 1
+    out = capsys.readouterr().out
+    assert f"missing: {names[0]}" in out
+    for name, why in (
+        (names[1], "should have"),
+        (names[2], "is sparse"),
+        ("config.json", "is empty"),
+    ):
+        assert any(f"broken: {model}/{name}" in line and why in line for line in out.splitlines())
+    assert "Verified: FAIL" in out
+
+
+def test_a_changed_byte_shows_only_in_the_digest(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = model / "model-00005-of-000096.safetensors"
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    assert verify(tmp_path, model) == 0
+    assert verify(tmp_path, model, "--sha256") == 1
+    assert "has another digest" in " ".join(capsys.readouterr().out.split())
+
+
+def test_nothing_there_and_nothing_to_see(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verify(tmp_path, tmp_path / "not" / "there") == 1
+    assert "0 of 100 files" in capsys.readouterr().out
+    (tmp_path / "file").write_text("")
+    assert verify(tmp_path, tmp_path / "file") == 1
+
+
+def test_presets_share_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", "kimi-k3-in-c:all", "--dir", str(tmp_path)]) == 2
+    assert "same files" in capsys.readouterr().err
+    assert run(["verify", "no-such-profile"]) == 2
