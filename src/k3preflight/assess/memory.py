@@ -73,6 +73,11 @@ def usable_item(case: Case) -> tuple[Item, ...]:
     if memory.usable is None:
         return ()
     source = memory.usable_from or "not recorded"
+    if memory.shares:
+        return tuple(
+            Item(side="have", name=f"available on {share.host}", bytes=share.bytes, source=source)
+            for share in memory.shares
+        )
     return (Item(side="have", name="usable memory", bytes=memory.usable, source=source),)
 
 

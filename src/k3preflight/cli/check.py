@@ -124,6 +124,11 @@ def check(
         raise UsageError(
             "--write-probe with --free-disk: no path is touched then", "Leave one out."
         )
+    if pool is Pool.HOSTS and not hosts:
+        raise UsageError(
+            "--pool hosts adds up several host documents, and none is given",
+            "Give one --host for each, the one that downloads first.",
+        )
     delivery = Delivery(form, tuple(outputs or ()), detail)
     if hosts:
         from k3preflight.cli.fleet import check_hosts, judge  # noqa: PLC0415
@@ -132,6 +137,12 @@ def check(
         given = None if options.from_environment(ctx, "directory") else directory
         _refuse_touching(given, places, write_probe=write_probe)
         documents = read_hosts(hosts)
+        if pool is Pool.HOSTS:
+            from k3preflight.cli.pool import judge_pool  # noqa: PLC0415
+
+            report = judge_pool(documents, choices, policy, named=bool(scenarios))
+            deliver(report, delivery)
+            return exit_of(report, fail_on)
         if not isinstance(documents, HostDocument):
             return check_hosts(documents, choices, policy, delivery, fail_on, named=bool(scenarios))
         report = judge(documents, choices, policy, named=bool(scenarios))

@@ -41,12 +41,20 @@ class Limit(Document):
     soft: bool = False
 
 
+class Share(Document):
+    """What one host of a pool brings, in bytes."""
+
+    host: Text
+    bytes: Bytes
+
+
 class Memory(Document):
     """RAM in bytes. `usable` is what a process can have at most, `available` what it gets now.
 
     `limits` are those under the total, `usable_from` names the one that binds. Of `available`,
     `zfs_arc` is not part: it could be freed. `gpu_limit` is what a Mac lets its GPU hold of the
     shared memory; `gpu_limit_from` says whether it is set or estimated.
+    `shares` are there where it is the sum of several hosts.
     """
 
     total: Bytes | None = None
@@ -60,6 +68,7 @@ class Memory(Document):
     wsl: bool | None = None
     gpu_limit: Bytes | None = None
     gpu_limit_from: Text | None = None
+    shares: tuple[Share, ...] = ()
     source: Source = "measured"
 
     @property

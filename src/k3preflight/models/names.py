@@ -39,6 +39,7 @@ class Pool(StrEnum):
     """Memory that is added up only when asked for: an aggregate, not a promise."""
 
     VRAM = "vram"
+    HOSTS = "hosts"
 
 
 ALL = "all"  # NAME:all, every preset as one alternative
