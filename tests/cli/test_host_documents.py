@@ -240,6 +240,21 @@ def test_a_document_too_large_is_refused_and_the_next_one_read(
     assert "line 2: over 4194304 bytes" in problem(tmp_path / "f")
 
 
+@pytest.mark.parametrize("what", ["volumes", "unknown"])
+def test_a_document_that_would_take_minutes_to_judge_is_refused(what: str, tmp_path: Path) -> None:
+    entry = {"volumes": {"id": "/x"}, "unknown": {"fact": "x", "reason": "y"}}[what]
+    for count, refused in ((1000, False), (1001, True)):
+        (tmp_path / "f").write_text(
+            json.dumps({"tool_version": "0", what: [entry] * count}) + "\n" + line("b")
+        )
+        documents = read_hosts([str(tmp_path / "f")])
+        assert isinstance(documents, Iterator)
+        first = next(documents)
+        assert isinstance(first, BrokenDocument) is refused
+        if isinstance(first, BrokenDocument):
+            assert f"line 1: over 1000 {what}" in first.problem
+
+
 def test_a_document_of_exactly_the_largest_size_is_read(tmp_path: Path) -> None:
     text = line("a").rstrip()
     (tmp_path / "f").write_text(text[:-1] + " " * (LARGEST_DOCUMENT - len(text)) + "}")

@@ -18,6 +18,7 @@ from k3preflight.models.host import SCHEMA_VERSION, Host
 from k3preflight.text import visible
 
 LARGEST_DOCUMENT = 4 * 2**20  # bytes; a probe of a hundred profiles takes a tenth
+MOST_ENTRIES = 1000  # places, volumes or unknown facts; judging more takes minutes
 LONGEST_SKIPPED = 64 * LARGEST_DOCUMENT  # a line longer than this has no end worth waiting for
 SUFFIXES = (".json", ".ndjson", ".jsonl")  # what is read of a directory
 
@@ -119,9 +120,19 @@ def _document(name: str, raw: bytes) -> Document:
             name, f"{name}: over {LARGEST_DOCUMENT} bytes; this is no host document"
         )
     try:
-        return HostDocument(name, Host.model_validate_json(raw.removeprefix(codecs.BOM_UTF8)))
+        host = Host.model_validate_json(raw.removeprefix(codecs.BOM_UTF8))
     except ValidationError as error:
         return BrokenDocument(name, f"{name}: {_why(error)}")
+    for what, found in (
+        ("places", host.places),
+        ("volumes", host.volumes),
+        ("unknown", host.unknown),
+    ):
+        if len(found) > MOST_ENTRIES:
+            return BrokenDocument(
+                name, f"{name}: over {MOST_ENTRIES} {what}; this is no host document"
+            )
+    return HostDocument(name, host)
 
 
 def _why(error: ValidationError) -> str:
