@@ -11,13 +11,11 @@ _LEFT_OUT = ("FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "K3PREFLIGHT_", "COLUM
 
 
 def output(command: str, columns: int = 80) -> str:
-    """What `command` prints, run in the checkout by this interpreter."""
-    words = shlex.split(command)
-    if words[0] == "k3preflight":
-        words[:1] = [sys.executable, "-m", "k3preflight"]
+    """What a shell prints for `command`, run in the checkout by this interpreter."""
+    tool = f'k3preflight() {{ {shlex.quote(sys.executable)} -m k3preflight "$@"; }}'
     kept = {key: value for key, value in os.environ.items() if not key.startswith(_LEFT_OUT)}
     done = subprocess.run(  # noqa: S603 - the README's own commands
-        words,
+        ["bash", "-c", f"{tool}; {command}"],  # noqa: S607 - the reader's own shell
         capture_output=True,
         text=True,
         cwd=CHECKOUT,
