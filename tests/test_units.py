@@ -150,6 +150,28 @@ def test_percents_never_hide_a_difference(value: float, shown: str) -> None:
     assert units.percent(value) == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "milliseconds"), [("30", 30_000), ("0.5", 500), ("1.234 s", 1234), ("0.001s", 1)]
+)
+def test_seconds_are_whole_milliseconds(text: str, milliseconds: int) -> None:
+    assert units.parse_seconds(text) == milliseconds
+
+
+@pytest.mark.parametrize("text", ["0", "0.0", "-1", "1e3", "0.0001", "", "30 ms", "1,5", "inf"])
+def test_what_is_no_number_of_seconds_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r'seconds above 0 .* such as "30" or "0.5"'):
+        units.parse_seconds(text)
+
+
+def test_seconds_are_shown_and_a_bound_is_never_rounded_up() -> None:
+    assert [units.seconds(ms) for ms in (305, 31_250, 1_234_560)] == [
+        "0.305 s",
+        "31.2 s",
+        "1,234.6 s",
+    ]
+    assert [units.seconds_floor(ms) for ms in (305, 31_299)] == ["0.305 s", "31.2 s"]
+
+
 def test_speeds_and_exact_bytes_are_shown() -> None:
     assert units.speed(3_200_000_000) == "3.20 GB/s"
     assert units.exact(1_560_998_984_390) == "1,560,998,984,390 B"

@@ -21,6 +21,8 @@ _SIZE = re.compile(SIZE_PATTERN[:-1] + r"\Z")
 _SPEED = re.compile(rf"^{_NUMBER}([kKmMgGtT]?[iI]?B|[kKmMgG][bB]it)/s\Z")
 _PERCENT = re.compile(r"^([0-9]{1,4}) ?%?\Z")
 
+_SECONDS = re.compile(r"^([0-9]{1,9}(?:\.[0-9]{1,3})?) ?s?\Z")
+
 LARGEST = 2**63 - 1  # what file systems and JSON readers can carry
 
 _SIZE_HELP = 'write a number and a unit, such as "128 GB", "128GiB" or "683100000000 B"'
@@ -29,6 +31,8 @@ _SPEED_HELP = (
     "(bytes with a capital B, bits spelled out)"
 )
 _PERCENT_HELP = 'write a whole percent from 0 to 1000, such as "15"'
+
+_SECONDS_HELP = 'write seconds above 0 with up to three decimals, such as "30" or "0.5"'
 
 
 class Size(int):
@@ -116,6 +120,19 @@ def parse_percent(text: str) -> int:
     return int(match[1])
 
 
+def parse_seconds(text: str) -> int:
+    """Milliseconds from seconds with up to three decimals, such as `30` or `0.5`.
+
+    Raises:
+        ValueError: not such a number, or 0.
+    """
+    match = _SECONDS.match(text)
+    value = int(Decimal(match[1]) * 1000) if match else 0
+    if value == 0:
+        raise ValueError(f"{text!r} is not a number of seconds: {_SECONDS_HELP}")
+    return value
+
+
 def ceil_div(numerator: int, denominator: int) -> int:
     """Integer ceiling of numerator / denominator, so that no float decides a status."""
     return -(-numerator // denominator)
@@ -161,3 +178,14 @@ def percent(value: float) -> str:
 def speed(bytes_per_second: int) -> str:
     """Decimal a second: `3.20 GB/s`."""
     return f"{gb(bytes_per_second)}/s"
+
+
+def seconds(milliseconds: int) -> str:
+    """One place from a second up, three under it: `31.2 s`, `0.305 s`."""
+    value = milliseconds / 1000
+    return f"{value:,.1f} s" if milliseconds >= 1000 else f"{value:.3f} s"  # noqa: PLR2004 - a second
+
+
+def seconds_floor(milliseconds: int) -> str:
+    """As `seconds`, never rounded up: what must hold as a bound."""
+    return seconds(milliseconds // 100 * 100 if milliseconds >= 1000 else milliseconds)  # noqa: PLR2004 - a second

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from k3preflight.models.host import Host
 from k3preflight.models.names import Sizes, Status
+from k3preflight.models.pace import Pace
 from k3preflight.models.report import Budget, Policy
 from k3preflight.models.scenario import Scenario
 
@@ -46,3 +47,4 @@ class Outcome(NamedTuple):
     remedy: str | None = None
     budget: Budget | None = None
     subject: str | None = None
+    pace: Pace | None = None

@@ -66,6 +66,16 @@ def check(
             "--write-probe", help="Also try the disk: create, size and remove a file there."
         ),
     ] = False,
+    bandwidth: options.Bandwidths = None,
+    max_seconds: Annotated[
+        int | None,
+        typer.Option(
+            "--max-seconds-per-token",
+            metavar="N",
+            parser=options.SecondsOption,
+            help="Fail where even the bound on seconds per token is above N.",
+        ),
+    ] = None,
     require_resident: Annotated[
         bool, typer.Option("--require-resident", help="Weights beyond memory fail.")
     ] = False,
@@ -99,6 +109,7 @@ def check(
     Exits 0 when it fits, 1 when it does not, 2 on bad usage, 3 when it cannot be told.
     """
     del debug  # read from the arguments, where an exception is caught
+    from k3preflight.cli.bandwidth import bandwidths  # noqa: PLC0415 - pydantic is loaded only to judge
     from k3preflight.cli.exits import exit_of  # noqa: PLC0415
     from k3preflight.models.report import Policy  # noqa: PLC0415
     from k3preflight.profiles import catalog, choose, refuse_context, unchosen  # noqa: PLC0415
@@ -117,6 +128,8 @@ def check(
         memory=memory,
         free_disk=free_disk,
         link=link,
+        bandwidth=bandwidths(bandwidth or (), choices),
+        max_milliseconds_per_token=max_seconds,
         ignore=options.flat(ignore),
         skip=options.flat(skip),
     )

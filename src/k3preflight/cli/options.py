@@ -9,7 +9,7 @@ import typer
 from k3preflight.errors import UsageError
 from k3preflight.models.names import RESERVED_PRESETS, CheckId, Role
 from k3preflight.render import Detail, Format
-from k3preflight.units import Size, Speed, parse_percent
+from k3preflight.units import Size, Speed, parse_percent, parse_seconds
 
 T = TypeVar("T")
 
@@ -19,6 +19,13 @@ class PlaceOption(NamedTuple):
 
     role: Role
     path: str
+
+
+class BandwidthOption(NamedTuple):
+    """One `--bandwidth [ROLE=]SPEED`, in bytes a second."""
+
+    role: Role | None
+    bytes_per_second: int
 
 
 class CheckList(NamedTuple):
@@ -56,12 +63,23 @@ def _check_ids(text: str) -> CheckList:
 
 def _role_path(text: str) -> PlaceOption:
     role, equals, path = text.partition("=")
-    roles = [known.value for known in Role]
     if not equals or not path:
         raise ValueError(f"{text!r} is not ROLE=PATH, such as trunk=/fast/trunk")
-    if role not in roles:
-        raise ValueError(f"{role!r} is not a role; known: {', '.join(roles)}")
-    return PlaceOption(Role(role), path)
+    return PlaceOption(_role(role), path)
+
+
+def _role_speed(text: str) -> BandwidthOption:
+    role, equals, amount = text.partition("=")
+    if not equals:
+        return BandwidthOption(None, Speed.parse(text))
+    return BandwidthOption(_role(role), Speed.parse(amount))
+
+
+def _role(text: str) -> Role:
+    roles = [known.value for known in Role]
+    if text not in roles:
+        raise ValueError(f"{text!r} is not a role; known: {', '.join(roles)}")
+    return Role(text)
 
 
 def _output(text: str) -> OutputOption:
@@ -162,8 +180,18 @@ Verbose = Annotated[
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of a bug of k3preflight's own.")
 ]
+Bandwidths = Annotated[
+    list[BandwidthOption] | None,
+    typer.Option(
+        "--bandwidth",
+        metavar="[ROLE=]SPEED",
+        parser=_parser(_role_speed),
+        help="What each volume delivers, or what one role gets; for seconds per token.",
+    ),
+]
 SizeOption = _parser(Size.parse)
 SpeedOption = _parser(Speed.parse)
+SecondsOption = _parser(parse_seconds)
 PercentOption = _parser(parse_percent)
 
 

@@ -12,6 +12,7 @@ from k3preflight.models.base import Document, Text
 from k3preflight.models.disk import Disk, Place, Volume, WantedPlace
 from k3preflight.models.machine import Cpu, Gpu, Memory, System, Tool
 from k3preflight.models.names import Role
+from k3preflight.models.storage import Storage
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -57,6 +58,7 @@ class Host(Document):
     places: tuple[Place, ...] = ()
     volumes: tuple[Volume, ...] = ()
     disk: Disk = Disk()
+    storage: Storage | None = None
     unknown: tuple[Unknown, ...] = ()
 
     def why(self, fact: str) -> str:

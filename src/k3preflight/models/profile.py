@@ -68,12 +68,21 @@ class CountFigure(Sourced):
     count: Count
 
 
-class Seconds(Sourced):
-    """Seconds a token at low, middle and high, with the source."""
+class Compute(Sourced):
+    """Seconds a token of pure computing, low to high, as one release took on one processor."""
 
+    release: Text
     low: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     mid: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     high: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    cpu: Text
+    cores: Annotated[int, Field(strict=True, ge=1)]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.low <= self.mid <= self.high:
+            raise ValueError(f"compute {self.release}: low, mid and high are not in this order")
+        return self
 
 
 class ModelFacts(Strict):
@@ -188,8 +197,16 @@ class Memory(Strict):
     note: Text | None = None
 
 
+Share = Annotated[int, Field(strict=True, ge=0, le=100)]
+
+
 class Traffic(Strict):
-    """What one token reads, for the bound on seconds a token."""
+    """What one token reads, for the bound on seconds a token.
+
+    `resident` is what the runtime holds besides its caches, so that the page cache cannot have it.
+    `compute` begins with the release the profile speaks of; overlap is how much of the shorter of
+    reading and computing hides behind the longer, in percent.
+    """
 
     dense_stream: SizeFigure
     expert: SizeFigure
@@ -198,12 +215,11 @@ class Traffic(Strict):
     reads: Literal["direct", "buffered", "mmap"]
     cache_policy: Literal["lru-global", "lru-per-layer", "page-cache", "other"]
     slots_per_layer: CountFigure | None = None
-    compute: Seconds | None = None
-    compute_cpu: Text | None = None
-    compute_cores: Count | None = None
-    overlap_low: Percent = 0
-    overlap_mid: Percent = 0
-    overlap_high: Percent = 0
+    resident: SizeFigure | None = None
+    compute: tuple[Compute, ...] = ()
+    overlap_low: Share = 0
+    overlap_mid: Share = 0
+    overlap_high: Share = 0
     useless_above: SizeFigure | None = None
 
 
@@ -342,6 +358,9 @@ class Profile(Strict):
             raise ValueError(f"default_preset {self.default_preset!r} is none of {names}")
         if self.default_preset and not names:
             raise ValueError("default_preset is given, but no presets are")
+        slots = self.traffic and self.traffic.slots_per_layer
+        if slots and not self.model.experts_per_token:
+            raise ValueError("traffic: slots_per_layer says nothing without experts_per_token")
         return self
 
     def artifact(self, role: Role) -> Artifact | None:

@@ -59,6 +59,15 @@ class SettingsUsed(Fillable):
     cache: Text | None = Field(
         default=None, description="every cache and memory setting it was given"
     )
+    pinned: WrittenSize | None = Field(
+        default=None, description="dense weights kept in memory, where no preset says it"
+    )
+    expert_cache: WrittenSize | None = Field(
+        default=None, description="of experts, where no preset says it"
+    )
+    slots_per_layer: Count | None = Field(
+        default=None, description="experts cached a layer, where the runtime counts so"
+    )
     command: Text | None = Field(default=None, description="the line that was run")
 
 
@@ -88,6 +97,21 @@ class VolumeUsed(Fillable):
     best_bytes_per_second: WrittenSpeed | None = Field(
         default=None, description="the most it gave this host by any access pattern"
     )
+    best_from: Literal["concurrent", "in-run", "headline"] | None = Field(
+        default=None,
+        description="where that comes from: concurrent (k3preflight bench), in-run, or headline",
+    )
+    headline_bytes_per_second: WrittenSpeed | None = Field(
+        default=None, description="the one figure a publisher prints"
+    )
+    sequential_median_bytes_per_second: WrittenSpeed | None = Field(
+        default=None, description="reading dense weights in order"
+    )
+    sequential_min_bytes_per_second: WrittenSpeed | None = None
+    random_median_bytes_per_second: WrittenSpeed | None = Field(
+        default=None, description="reading experts here and there"
+    )
+    random_min_bytes_per_second: WrittenSpeed | None = None
 
 
 class Run(Fillable):
@@ -109,6 +133,9 @@ class Run(Fillable):
         default=None, description="from storage, in the whole run"
     )
     bytes_read_per_token: WrittenSize | None = Field(default=None, description="from storage")
+    under_memory_pressure: bool | None = Field(
+        default=None, description="whether the machine ran short of memory meanwhile"
+    )
 
 
 class Record(Fillable):
@@ -118,6 +145,7 @@ class Record(Fillable):
     tool_version: Text | None = None
     recorded_at: Text | None = None
     label: Text | None = Field(default=None, description="your own name for this run")
+    source: Text | None = Field(default=None, description="where it is published, if it is")
     scenario: Text
     runtime: RuntimeUsed
     checkpoint: CheckpointUsed = CheckpointUsed()

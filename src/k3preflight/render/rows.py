@@ -1,8 +1,11 @@
 """The figures of a scenario's row, as every format that shows a table prints them."""
 
+import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from k3preflight.models.names import CheckId, Status
+from k3preflight.models.pace import Pace
 from k3preflight.models.report import Assessment, Finding
 from k3preflight.units import gb, gb_digits, percent
 
@@ -16,7 +19,9 @@ COLUMNS = (
     "gap GB",
     "verdict",
 )
-NUMBERS = frozenset({"need GB", "free GB", "resident", "gap GB"})
+PACE = "s/token"
+NUMBERS = frozenset({"need GB", "free GB", "resident", "gap GB", PACE})
+Cell = str | Status
 
 
 class Row(NamedTuple):
@@ -34,7 +39,7 @@ class Row(NamedTuple):
     @property
     def words(self) -> tuple[str, ...]:
         """The cells as plain text, a status as its word."""
-        return tuple(cell.upper() if isinstance(cell, Status) else cell for cell in self)
+        return tuple(map(plain, self))
 
 
 def row_of(item: Assessment) -> Row:
@@ -55,6 +60,41 @@ def row_of(item: Assessment) -> Row:
         resident = percent(residency.coverage_percent or 0) if known else "?"
         gap = "?" if residency.gap is None else _digits(residency.gap)
     return Row(item.scenario, disk, need, free, item.mode or "?", resident, gap, item.status)
+
+
+def laid_out(items: Iterable[Assessment]) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
+    """Columns and rows; seconds a token among them where they are known for any scenario."""
+    shown = [(row_of(item), pace_of(item)) for item in items]
+    if not any(pace for _, pace in shown):
+        return COLUMNS, [tuple(row) for row, _ in shown]
+    columns = (*COLUMNS[:-1], PACE, COLUMNS[-1])
+    return columns, [(*row[:-1], seconds_of(pace), row[-1]) for row, pace in shown]
+
+
+def plain(cell: Cell) -> str:
+    """A cell as text, a status as its word."""
+    return cell.upper() if isinstance(cell, Status) else cell
+
+
+def pace_of(item: Assessment) -> Pace | None:
+    """What is known of a scenario's seconds a token."""
+    return next((found.pace for found in item.of(CheckId.SPEED_STORAGE) if found.pace), None)
+
+
+def seconds_of(pace: Pace | None) -> str:
+    """The bound as `>=`, the estimate as `~`; `?` where neither says anything."""
+    if pace is None:
+        return "?"
+    bound = f">={_tenths(pace.at_least_seconds, down=True)}" if pace.useful_bound else ""
+    about = "" if pace.about_seconds is None else f"~{_tenths(pace.about_seconds)}"
+    return " ".join(part for part in (bound, about) if part) or "?"
+
+
+def _tenths(value: float, *, down: bool = False) -> str:
+    """One place from a second up, else three; a bound is never rounded up."""
+    if value < 1:
+        return f"{value:.3f}"
+    return f"{math.floor(value * 10) / 10 if down else value:.1f}"
 
 
 def _digits(size: int) -> str:

@@ -10,7 +10,7 @@ from k3preflight.models.names import Status
 from k3preflight.models.report import Assessment, Report
 from k3preflight.render import Detail, Screen, words
 from k3preflight.render.console import Page, word
-from k3preflight.render.rows import COLUMNS, NUMBERS, row_of
+from k3preflight.render.rows import NUMBERS, laid_out
 
 
 def render(report: Report, screen: Screen) -> str:
@@ -25,6 +25,7 @@ def render(report: Report, screen: Screen) -> str:
             page.line("Note: ", note)
         page.blank()
         _rows(page, report)
+        _paces(page, report, screen.detail)
     for assessment in report.assessments:
         _findings(page, assessment, screen.detail)
     if not quiet:
@@ -46,13 +47,14 @@ def _measured(page: Page, host: Host) -> None:
 
 def _rows(page: Page, report: Report) -> None:
     """A table where it fits the screen; else a short block a scenario. Nothing is ever cut."""
+    columns, laid = laid_out(report.assessments)
     rows = [
-        [Text(*word(cell)) if isinstance(cell, Status) else Text(cell) for cell in row_of(item)]
-        for item in report.assessments
+        [Text(*word(cell)) if isinstance(cell, Status) else Text(cell) for cell in row]
+        for row in laid
     ]
     for padding in (2, 1):
         table = Table(box=None, pad_edge=False, padding=(0, padding, 0, 0))
-        for column in COLUMNS:
+        for column in columns:
             table.add_column(column, justify="right" if column in NUMBERS else "left", no_wrap=True)
         for cells in rows:
             table.add_row(*cells)
@@ -61,8 +63,17 @@ def _rows(page: Page, report: Report) -> None:
             return
     for scenario, *cells, verdict in rows:
         page.line((scenario.plain, "bold"), ": ", verdict)
-        for name, cell in zip(COLUMNS[1:-1], cells, strict=True):
+        for name, cell in zip(columns[1:-1], cells, strict=True):
             page.line(f"{name:<12}", cell, indent=2)
+
+
+def _paces(page: Page, report: Report, detail: Detail) -> None:
+    known = words.paces(report, detail)
+    if known:
+        page.blank()
+        page.line("Seconds per token, while generating")
+        for scenario, message in known:
+            page.line((scenario, "bold"), f": {message}", indent=2)
 
 
 def _findings(page: Page, assessment: Assessment, detail: Detail) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from k3preflight.models.host import Host
-from k3preflight.models.names import Status
+from k3preflight.models.names import CheckId, Status
 from k3preflight.models.report import Assessment, Finding, Report
 from k3preflight.render import Detail
 from k3preflight.units import exact, gb, percent, ram
@@ -110,6 +110,20 @@ def budget_parts(finding: Finding) -> Iterator[str]:
     """What the figures of a finding are made of: side, bytes, name and where each is from."""
     for item in finding.budget.items if finding.budget else ():
         yield f"{item.side} {_figure(item.bytes)} {item.name}: {item.source}"
+
+    for number in finding.pace.inputs if finding.pace else ():
+        yield f"{number.name} {number.value:,} {number.unit}: {number.source}"
+    yield from finding.pace.arithmetic if finding.pace else ()
+
+
+def paces(report: Report, detail: Detail) -> list[tuple[str, str]]:
+    """Each scenario's seconds a token in words, where they are known and not shown elsewhere."""
+    return [
+        (item.scenario, found.message)
+        for item in report.assessments
+        for found in item.of(CheckId.SPEED_STORAGE)
+        if found.pace and found not in shown(item, detail)
+    ]
 
 
 def _figure(size: int) -> str:
