@@ -149,8 +149,8 @@ def _reword(found: Schema) -> None:
 
 
 def _add_model(found: Schema) -> None:
-    found["$defs"]["Pace"] = {"type": "object"}
-    found["$defs"]["Finding"]["properties"]["pace"] = {"$ref": "#/$defs/Pace"}
+    found["$defs"]["Mood"] = {"type": "object"}
+    found["$defs"]["Finding"]["properties"]["mood"] = {"$ref": "#/$defs/Mood"}
 
 
 @pytest.mark.parametrize("change", [_add_key, _add_check, _reword, _add_model])
