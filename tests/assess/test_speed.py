@@ -2,13 +2,25 @@
 
 import pytest
 
-from factory import GB, host, report
+import factory
+from factory import GB, report
 from k3preflight.models.disk import Place
 from k3preflight.models.host import Host
 from k3preflight.models.machine import Cpu, System
 from k3preflight.models.names import CheckId, Role, Status
 from k3preflight.models.report import Finding, Policy
 from k3preflight.models.storage import Bandwidth, DirectoryRates, Rate, Storage
+
+
+def host(
+    usable: int | None = 128 * GB,
+    *,
+    trunk_free: int | None = None,
+    profiles: tuple[str, ...] = factory.WAYS,
+) -> Host:
+    """The factory's host with as many cores as the reference has."""
+    made = factory.host(usable=usable, trunk_free=trunk_free, profiles=profiles)
+    return made.model_copy(update={"cpu": Cpu(cores=124)})
 
 
 def judged(name: str, machine: Host, **policy: object) -> Finding:

@@ -2,13 +2,21 @@
 
 import pytest
 
-from factory import host, report
+import factory
+from factory import report
+from k3preflight.models.host import Host
+from k3preflight.models.machine import Cpu
 from k3preflight.models.report import Policy
 from k3preflight.models.storage import Bandwidth
 from k3preflight.render import Screen
 from k3preflight.render.table import render
 
 FAST = Policy(bandwidth=(Bandwidth(bytes_per_second=6_760_000_000),))
+
+
+def host(usable: int = 128 * 10**9) -> Host:
+    """The factory's host with as many cores as the reference has."""
+    return factory.host(usable=usable).model_copy(update={"cpu": Cpu(cores=124)})
 
 
 def test_without_bandwidth_there_is_no_column() -> None:

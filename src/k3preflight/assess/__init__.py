@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from k3preflight import __version__
 from k3preflight.assess import capacity, download, memory, places, residency, runtime, volumes
+from k3preflight.assess import capacity, memory, places, residency, runtime, speed, volumes
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.choice import verdict_of
 from k3preflight.assess.commands import next_commands
@@ -51,6 +52,7 @@ CHECKS = (
     Check(CheckId.RUNTIME_CPU, runtime.cpu),
     Check(CheckId.RUNTIME_TOOLS, runtime.tools),
     Check(CheckId.RUNTIME_GPU, runtime.gpu),
+    Check(CheckId.SPEED_STORAGE, speed.storage),
 )
 
 
@@ -183,7 +185,7 @@ def _judged(check: Check, case: Case) -> Iterable[Outcome]:
 
 def _probed(check: Check, case: Case) -> bool:
     """Memory is a fact of the host alone; the rest is looked at for one profile."""
-    if check.id.startswith("memory."):
+    if check.id.startswith(("memory.", "speed.")):
         return True
     if check.id.startswith(("disk.", "download.")) and case.policy.free_disk is not None:
         return True

@@ -9,7 +9,9 @@ from pydantic import Field
 from k3preflight.models.base import Bytes, Count, Document, Percent, Text
 from k3preflight.models.host import Host
 from k3preflight.models.names import CheckId, Pool, Sizes, Status
+from k3preflight.models.pace import Pace
 from k3preflight.models.profile import Stage
+from k3preflight.models.storage import Bandwidth
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -61,6 +63,7 @@ class Finding(Document):
     message: Text
     remedy: Text | None = None
     budget: Budget | None = None
+    pace: Pace | None = None
     anchor: Text
 
 
@@ -114,6 +117,8 @@ class Policy(Document):
     memory: Bytes | None = None
     free_disk: Bytes | None = None
     link: Bytes | None = None
+    bandwidth: tuple[Bandwidth, ...] = ()
+    max_milliseconds_per_token: Count | None = None
     ignore: tuple[CheckId, ...] = ()
     skip: tuple[CheckId, ...] = ()
     notes: tuple[Text, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from k3preflight.models.names import Status
 from k3preflight.models.report import Assessment, Report
 from k3preflight.render import Detail, words
-from k3preflight.render.rows import COLUMNS, NUMBERS, row_of
+from k3preflight.render.rows import NUMBERS, laid_out, plain
 
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@&#8203;"}
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&@|~#$]")
@@ -26,7 +26,7 @@ def _blocks(report: Report, detail: Detail) -> Iterator[str]:
             yield f"Memory: {escaped('; '.join(words.memory(report.host)))}.\n"
         yield from (f"{escaped(line)}.\n" for line in words.experts(report))
         yield from (f"Note: {escaped(note)}\n" for note in words.notes(report))
-        yield from _rows(report)
+        yield from _rows(report, detail)
     for item in report.assessments:
         yield from _findings(item, detail)
     if not quiet:
@@ -34,14 +34,19 @@ def _blocks(report: Report, detail: Detail) -> Iterator[str]:
     yield from _choice(report, quiet=quiet)
 
 
-def _rows(report: Report) -> Iterator[str]:
+def _rows(report: Report, detail: Detail) -> Iterator[str]:
     if not report.assessments:
         return
-    yield f"| {' | '.join(COLUMNS)} |"
-    yield f"|{'|'.join('---:' if column in NUMBERS else '---' for column in COLUMNS)}|"
-    for item in report.assessments:
-        yield f"| {' | '.join(map(escaped, row_of(item).words))} |"
+    columns, rows = laid_out(report.assessments)
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{'|'.join('---:' if column in NUMBERS else '---' for column in columns)}|"
+    for row in rows:
+        yield f"| {' | '.join(escaped(plain(cell)) for cell in row)} |"
     yield ""
+    paces = words.paces(report, detail)
+    yield from (f"- {escaped(name)}, seconds per token: {escaped(said)}" for name, said in paces)
+    if paces:
+        yield ""
 
 
 def _findings(item: Assessment, detail: Detail) -> Iterator[str]:
