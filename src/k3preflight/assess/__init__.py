@@ -4,8 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from k3preflight import __version__
-from k3preflight.assess import capacity, download, memory, places, residency, runtime, volumes
-from k3preflight.assess import capacity, memory, places, residency, runtime, speed, volumes
+from k3preflight.assess import (
+    capacity,
+    download,
+    memory,
+    places,
+    residency,
+    runtime,
+    speed,
+    volumes,
+)
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.choice import verdict_of
 from k3preflight.assess.commands import next_commands
