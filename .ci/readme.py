@@ -60,3 +60,11 @@ def profiles() -> None:
     print("|---|---|---|---|")
     for path in catalog().values():
         print(row(read_profile(path)))
+
+
+def backtest() -> None:
+    """The published runs against the bound and the estimate, and whether the goals are met."""
+    sys.path.insert(0, str(CHECKOUT / "benchmarks"))
+    import backtest as published  # noqa: PLC0415 - found by the line above
+
+    print(published.markdown(published.rows()))
