@@ -67,7 +67,7 @@ def test_without_bandwidth_it_is_skipped_and_says_how_to_measure() -> None:
     found = judged("rabbit", host())
     assert (found.status, found.pace) == (Status.SKIP, None)
     assert found.message == "bandwidth not measured"
-    assert found.remedy == "Measure with k3preflight bench /data, or say --bandwidth."
+    assert found.remedy == "Say what the volume delivers, such as --bandwidth '3.2 GB/s'."
 
 
 def test_the_bound_and_the_estimate_with_inputs_and_arithmetic() -> None:
@@ -115,7 +115,7 @@ def test_a_bench_in_the_host_is_used_and_a_flag_wins_over_it() -> None:
     assert found.pace is not None
     assert found.pace.at_least_seconds == 27.818  # best 4.4 GB/s x 1.1
     assert found.pace.high_seconds == pytest.approx(67.32 + 3.6, abs=0.002)
-    assert "(measured by k3preflight bench); virtual disk" in found.message
+    assert "(measured); virtual disk" in found.message
     flagged = judged("kimi-k3-in-c:laptop", machine, bandwidth=(said(GB),))
     assert flagged.pace is not None
     assert flagged.pace.at_least_seconds == 122.401
@@ -291,3 +291,14 @@ def test_fewer_cores_than_the_reference_widen_the_estimate(
     shown = (found.pace.low_seconds, found.pace.about_seconds, found.pace.high_seconds)
     assert shown == pytest.approx(estimate)
     assert named in found.message
+
+
+def test_a_weak_bound_above_the_limit_fails_all_the_same() -> None:
+    found = judged(
+        "kimi-k3-in-c:workstation",
+        host(),
+        bandwidth=(said(GB),),
+        max_milliseconds_per_token=10_000,
+    )
+    assert found.status is Status.FAIL
+    assert found.message.startswith("even the bound is above the limit of 10.0 s: at least 54.2 s")

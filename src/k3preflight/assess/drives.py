@@ -150,7 +150,7 @@ def _role(case: Case, volumes: tuple[str, ...], role: Role) -> _Known | None:
         sum(found.best_bytes_per_second or 0 for found in measured),
         _added(list(_rates(measured, "sequential"))),
         _added(list(_rates(measured, "random"))),
-        "measured by k3preflight bench",
+        "measured",
     )
 
 

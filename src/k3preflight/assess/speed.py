@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from k3preflight.assess import traffic
 from k3preflight.assess.case import Case, Outcome
-from k3preflight.assess.commands import quoted
 from k3preflight.assess.drives import Drives, drives_of
 from k3preflight.assess.traffic import End, Reads, Setting
 from k3preflight.models.names import Status
@@ -14,6 +13,7 @@ from k3preflight.models.pace import Pace, PaceInput
 from k3preflight.models.profile import Compute, Sourced, Traffic
 from k3preflight.units import ceil_div, exact, seconds, seconds_floor, speed
 
+_SAY = "Say what the volume delivers, such as --bandwidth '3.2 GB/s'."
 _ENDS: tuple[End, ...] = ("low", "mid", "high")
 
 
@@ -32,13 +32,13 @@ def storage(case: Case) -> Iterator[Outcome]:
         return
     drives = drives_of(case)
     if not any(drive.best for drive in drives.all):
-        yield Outcome(missing, f"bandwidth not measured{drives.why}", _measure(case))
+        yield Outcome(missing, f"bandwidth not measured{drives.why}", _SAY)
         return
     figures = _figures(case, profile_traffic, drives)
     status, judgement, remedy = _judged(figures, limit)
     yield Outcome(
         status,
-        judgement + _sentence(figures, drives),
+        judgement + _sentence(figures, drives, failed=status is Status.FAIL),
         remedy,
         pace=_pace(case, figures, drives),
     )
@@ -146,8 +146,8 @@ def _judged(figures: _Figures, limit: int | None) -> tuple[Status, str, str | No
     return Status.PASS, "", None
 
 
-def _sentence(figures: _Figures, drives: Drives) -> str:
-    if figures.weak is None:
+def _sentence(figures: _Figures, drives: Drives, *, failed: bool) -> str:
+    if figures.weak is None or failed:
         text = f"at least {seconds_floor(figures.bound)} per token"
     else:
         rest = f"; at least {seconds_floor(figures.bound)} per token" if figures.bound else ""
@@ -167,16 +167,6 @@ def _reference(figures: _Figures) -> str:
     if figures.cores is not None and 0 < figures.cores < compute.cores:
         text += f", scaled to the {figures.cores} here"
     return text
-
-
-def _measure(case: Case) -> str:
-    paths = dict.fromkeys(
-        place.measured
-        for place in case.host.places_of(case.scenario.profile.name)
-        if place.measured is not None and place.source == "measured"
-    )
-    named = "".join(f" {quoted(path)}" for path in paths)
-    return f"Measure with k3preflight bench{named}, or say --bandwidth."
 
 
 def _pace(case: Case, figures: _Figures, drives: Drives) -> Pace:

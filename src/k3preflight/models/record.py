@@ -99,7 +99,7 @@ class VolumeUsed(Fillable):
     )
     best_from: Literal["concurrent", "in-run", "headline"] | None = Field(
         default=None,
-        description="where that comes from: concurrent (k3preflight bench), in-run, or headline",
+        description="where that comes from: concurrent (parallel reads), in-run, or headline",
     )
     headline_bytes_per_second: WrittenSpeed | None = Field(
         default=None, description="the one figure a publisher prints"

@@ -5,8 +5,6 @@ from typing import Literal
 from k3preflight.models.base import Bytes, Count, Document, Text
 from k3preflight.models.names import Role
 
-SCHEMA_VERSION: Literal[1] = 1
-
 Pattern = Literal["random-1", "random-8", "sequential-1", "sequential-8"]
 Mode = Literal["direct", "uncached", "buffered"]
 
@@ -60,7 +58,7 @@ class DirectoryRates(Document):
 
 
 class Storage(Document):
-    """What `k3preflight bench` measured.
+    """What volumes were measured to deliver.
 
     `together` is every directory read at once, all of them added. `complete` is false where it was
     interrupted.
@@ -82,13 +80,6 @@ class Storage(Document):
             ),
             None,
         )
-
-
-class Bench(Storage):
-    """The document `k3preflight bench --format json` prints."""
-
-    schema_version: Literal[1] = SCHEMA_VERSION
-    tool_version: Text
 
 
 class Bandwidth(Document):
