@@ -1,23 +1,17 @@
 """`k3preflight schema`: the JSON Schema of a document."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from k3preflight.cli.out import write_stdout
-
-
-class Kind(StrEnum):
-    """The documents with a published schema."""
-
-    PROFILE = "profile"
-    HOST = "host"
-    REPORT = "report"
+from k3preflight.models.names import DocumentKind
 
 
 def schema(
-    kind: Annotated[Kind, typer.Argument(metavar="profile|host|report", help="Which document.")],
+    kind: Annotated[
+        DocumentKind, typer.Argument(metavar="profile|host|report", help="Which document.")
+    ],
 ) -> int:
     """Print the JSON Schema of profiles, host documents or reports."""
     from k3preflight.cli.schemas import schema_text  # noqa: PLC0415 - pydantic

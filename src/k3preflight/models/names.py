@@ -27,6 +27,14 @@ class Sizes(StrEnum):
     PUBLISHED = "published"
 
 
+class DocumentKind(StrEnum):
+    """The documents with a published schema."""
+
+    PROFILE = "profile"
+    HOST = "host"
+    REPORT = "report"
+
+
 class FailOn(StrEnum):
     """What makes the exit code 1. The verdict itself is never changed by it."""
 
