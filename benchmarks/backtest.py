@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 from k3preflight.assess import traffic
 from k3preflight.assess.traffic import Drive, End, Rates, Reads, Setting
+from k3preflight.models.figures import Compute
 from k3preflight.models.names import Role
-from k3preflight.models.profile import Compute, Profile, Traffic
+from k3preflight.models.profile import Profile, Traffic
 from k3preflight.models.record import Record, VolumeUsed
 from k3preflight.models.scenario import Scenario
 from k3preflight.profiles import Catalog, catalog, choose

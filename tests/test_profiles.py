@@ -7,8 +7,9 @@ import pytest
 from pydantic import BaseModel
 
 from k3preflight.errors import UsageError
+from k3preflight.models.figures import Sourced
 from k3preflight.models.names import Role
-from k3preflight.models.profile import Profile, Sourced
+from k3preflight.models.profile import Profile
 from k3preflight.profiles import catalog, choose, read_profile, refuse_context
 
 PROFILES = sorted((Path(__file__).parents[1] / "profiles").glob("*.toml"))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.limits import could_be_freed, doubtful, more_memory, refusal
 from k3preflight.assess.vram import pooled
+from k3preflight.models.figures import Sourced
 from k3preflight.models.names import Status
-from k3preflight.models.profile import Sourced
 from k3preflight.models.report import Budget, Item
 from k3preflight.units import ceil_div, gb, ram
 

@@ -8,9 +8,10 @@ from k3preflight.assess import traffic
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.drives import Drives, drives_of
 from k3preflight.assess.traffic import End, Reads, Setting
+from k3preflight.models.figures import Compute, Sourced
 from k3preflight.models.names import Status
 from k3preflight.models.pace import Pace, PaceInput
-from k3preflight.models.profile import Compute, Sourced, Traffic
+from k3preflight.models.profile import Traffic
 from k3preflight.units import ceil_div, exact, seconds, seconds_floor, speed
 
 _SAY = "Say what the volume delivers, such as --bandwidth '3.2 GB/s'."

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from pydantic import BaseModel
 from rich.table import Table
 
-from k3preflight.models.profile import Artifact, Profile, SizeFigure, Sourced
+from k3preflight.models.figures import SizeFigure, Sourced
+from k3preflight.models.profile import Artifact, Profile
 from k3preflight.render import Screen
 from k3preflight.render.console import Page
 from k3preflight.units import exact, gb
