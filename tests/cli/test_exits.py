@@ -38,6 +38,8 @@ USAGE = [
     (("check", "--context", "40000"), "kimi-k3-in-c:laptop takes at most 36,864 positions"),
     (("check", "--context", "-1"), "'--context'"),
     (("check", "--context", "many"), "'--context'"),
+    (("check", "--dir", ""), "--dir is empty"),
+    (("check", "ud-iq1-s", "--context", "1048577"), "ud-iq1-s takes at most 1,048,576 positions"),
     (("check", "--memory", "128"), "'128' is not a size: write a number and a unit"),
     (("check", "--free-disk", "1,560 GB"), "'1,560 GB' is not a size"),
     (("check", "--headroom", "1.5"), "'1.5' is not a percent"),
