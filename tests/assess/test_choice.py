@@ -63,8 +63,13 @@ def test_where_nothing_fits_the_smallest_quant_and_the_way_out_are_named() -> No
     smallest, last = verdict(100, 8).advice
     assert smallest.startswith("The smallest quant is ud-iq1-s: short by")
     assert "hosted API" in last
-    (only,) = verdict(100, 8, "rabbit").advice
-    assert "hosted API" in only
+
+
+def test_of_ways_that_were_not_judged_nothing_is_said() -> None:
+    (only,) = verdict(2000, 25, "rabbit").advice  # kimi-k3-in-c:laptop would fit here
+    assert "No way" not in only
+    assert "k3preflight check without a name" in only
+    assert verdict(100, 8, "ud-iq1-s").advice == (only,)  # which is not the smallest quant
 
 
 def test_where_something_may_yet_fit_no_advice_is_given() -> None:

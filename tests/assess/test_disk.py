@@ -190,6 +190,17 @@ def test_ways_out_of_a_shortfall() -> None:
     assert "PATH on another volume" in lonely
 
 
+def test_a_volume_that_could_never_hold_it_is_not_to_be_emptied() -> None:
+    small = changed(host(free=80 * GB), volume={"total": 270 * GB, "reserved": 10 * GB})
+    remedy = one(small, CheckId.DISK_CAPACITY, "kimi-k3-in-c").remedy or ""
+    assert remedy == (
+        "Use a volume of at least 1,920.28 GB, as all of /data holds 260.00 GB: --dir PATH."
+    )
+    full = changed(host(free=80 * GB), volume={"total": 2000 * GB})
+    remedy = one(full, CheckId.DISK_CAPACITY, "kimi-k3-in-c").remedy or ""
+    assert remedy == "Free 1,840.28 GB on /data."
+
+
 def test_btrfs_under_five_percent_warns() -> None:
     near = changed(host(free=NEED + NEED // 30), volume={"filesystem": "btrfs"})
     assert one(near, CheckId.DISK_CAPACITY).status is Status.WARN

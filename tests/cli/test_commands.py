@@ -25,6 +25,18 @@ def test_version_and_help(k3: Command) -> None:
     assert k3("check", "-h").out.startswith("Usage: ")
 
 
+@pytest.mark.parametrize("arguments", [(), ("profiles",)])
+def test_without_a_command_the_help_is_shown_line_by_line(
+    k3: Command, arguments: tuple[str, ...]
+) -> None:
+    done = k3(*arguments)
+    assert done.exit == 2
+    assert done.out == ""
+    assert done.err.startswith("Usage: ")
+    assert "\nCommands:\n" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_probe_prints_one_host_document(k3: Command, tmp_path: Path) -> None:
     done = k3("probe", "kimi-k3-in-c", "--dir", "new/deep")
     assert done.exit == 0

@@ -99,3 +99,14 @@ def test_presets_share_their_files(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["verify", "kimi-k3-in-c:all", "--dir", str(tmp_path)]) == 2
     assert "same files" in capsys.readouterr().err
     assert run(["verify", "no-such-profile"]) == 2
+
+
+def test_what_is_only_missing_has_nothing_to_delete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert verify(tmp_path, empty) == 1
+    out = capsys.readouterr().out
+    assert "Delete" not in out
+    assert "Start the same download again" in out

@@ -18,6 +18,11 @@ NOTHING_FITS = (
     "accelerators whose memory together holds the weights."
 )
 
+NAMED_ONLY = (
+    "Only what was named was judged: k3preflight check without a name looks at the other ways, "
+    "and with --all at every profile."
+)
+
 
 def verdict_of(
     assessments: Sequence[Assessment],
@@ -38,7 +43,7 @@ def verdict_of(
         fits=tuple(item.scenario for item in fitting),
         options=tuple(_option(item, scenarios[item.scenario]) for item in fitting),
         obstacles=tuple(_obstacle(item) for item in missing),
-        advice=() if fitting else _advice(missing, scenarios, smaller),
+        advice=() if fitting else _advice(missing, scenarios, smaller, named=named),
     )
 
 
@@ -120,11 +125,16 @@ def _obstacle(item: Assessment) -> Obstacle:
 
 
 def _advice(
-    missing: Sequence[Assessment], scenarios: Scenarios, smaller: Sequence[Assessment]
+    missing: Sequence[Assessment],
+    scenarios: Scenarios,
+    smaller: Sequence[Assessment],
+    *,
+    named: bool,
 ) -> tuple[str, ...]:
     """Where nothing fits: a smaller quant that does, or may, or only just does not; the way out.
 
-    A smaller quant is suggested, never put in another's place.
+    A smaller quant is suggested, never put in another's place. Of what nobody looked at nothing is
+    said: where scenarios were named, others may fit.
     """
     if not missing or any(item.status is not Status.FAIL for item in missing):
         return ()  # something may yet fit: the obstacles say what to find out
@@ -140,7 +150,9 @@ def _advice(
         if item.status is Status.UNKNOWN:
             name, reason = item.scenario, stopping(item)[0].message
             may = f"A smaller quant may fit, but it cannot be told: {name}: {reason}. "
-            return (f"{may}k3preflight check {name}", NOTHING_FITS)
+            return (f"{may}k3preflight check {name}", NAMED_ONLY if named else NOTHING_FITS)
+    if named:
+        return (NAMED_ONLY,)
     if not candidates:
         return (NOTHING_FITS,)
     smallest = candidates[-1]

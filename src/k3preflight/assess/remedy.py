@@ -38,11 +38,22 @@ def remedy(short: Shortfall) -> str:
         *_reserved(short),
         *_trunk_elsewhere(short),
         *_smaller_headroom(short),
-        f"free {gb(short.gap)} on {short.volume.id}",
+        _more_room(short),
     ]
     first, *others = ways
     text = first[0].upper() + first[1:]
     return "; or ".join([text, *others]) + "."
+
+
+def _more_room(short: Shortfall) -> str:
+    """Space to make on the volume, or a larger one where it could never hold as much."""
+    volume, need = short.volume, short.need(short.bare)
+    most = None if volume.total is None else volume.total - (volume.reserved or 0)
+    if most is None or most >= need:
+        return f"free {gb(short.gap)} on {volume.id}"
+    return (
+        f"use a volume of at least {gb(need)}, as all of {volume.id} holds {gb(most)}: --dir PATH"
+    )
 
 
 def _another_volume(short: Shortfall) -> Iterator[str]:

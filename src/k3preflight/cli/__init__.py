@@ -8,7 +8,7 @@ import typer
 
 from k3preflight import __version__
 from k3preflight.cli import check, checks, probe, profiles, record, schema, verify
-from k3preflight.cli.out import write_error, write_stdout
+from k3preflight.cli.out import explain, write_error, write_stdout
 from k3preflight.errors import Exit, K3Error
 
 ISSUES = "https://github.com/k3preflight/k3preflight/issues"
@@ -60,8 +60,12 @@ def run(arguments: list[str] | None = None) -> int:
         write_error(arguments, error.message, error.hint, error.exit)
         return error.exit
     except typer.TyperException as error:
+        message = error.format_message()
+        if message.startswith("Usage: "):  # no command was named: Typer's answer is the help
+            explain(message)
+            return error.exit_code
         hint = "k3preflight --help lists the commands; each has its own --help."
-        write_error(arguments, _one_line(error.format_message()), hint, Exit(error.exit_code))
+        write_error(arguments, _one_line(message), hint, Exit(error.exit_code))
         return error.exit_code
     except Exception as error:
         if "--debug" in arguments or os.environ.get("K3PREFLIGHT_DEBUG"):

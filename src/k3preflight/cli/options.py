@@ -125,7 +125,7 @@ Directory = Annotated[
         "--dir",
         metavar="PATH",
         envvar="K3PREFLIGHT_DIR",
-        help="The directory handed to the runtime. [default: .]",
+        help="The directory handed to the runtime. [default: where its own commands put the files]",
     ),
 ]
 Places = Annotated[

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import TextIO
 
@@ -42,6 +42,11 @@ def write_stdout(text: str) -> None:
 def complain(text: str) -> None:
     """Write one line to stderr."""
     _write(sys.stderr, visible(text) + "\n")
+
+
+def explain(text: str) -> None:
+    """Write help nobody asked for to stderr, line by line."""
+    _write(sys.stderr, f"{text}\n")
 
 
 def _write(stream: TextIO | None, text: str) -> None:
@@ -169,10 +174,6 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     if command == "probe":
         return True
     formats = [os.environ.get("K3PREFLIGHT_FORMAT", "")] if command == "check" else []
-    formats += [
-        value
-        for option, value in zip(options, [*options[1:], ""], strict=True)
-        if option == "--format"
-    ]
+    formats += [value for option, value in pairwise(options) if option == "--format"]
     formats += [item.partition("=")[2] for item in options if item.startswith("--format=")]
     return bool({"json", "ndjson"} & set(formats[-1:]))

@@ -31,6 +31,8 @@ def page(name: str, parts: Sequence[Verified], screen: Screen, *, digests: bool)
                 out.line(f"no digest known, size alone compared: {listed(without)}", indent=2)
     good = all(part.whole for part in parts)
     out.line("Verified: ", word(Status.PASS if good else Status.FAIL))
-    if not good:
+    if any(part.broken for part in parts):
         out.line("Delete what is broken, then start the same download again.")
+    elif not good:
+        out.line("Start the same download again: it fetches what is missing.")
     return out.text
