@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from k3preflight.errors import MissingExtraError
 from k3preflight.models.names import Status
 from k3preflight.render import words
+from k3preflight.render.curve import curves
 from k3preflight.render.rows import row_of
 from k3preflight.units import gb, percent
 
@@ -75,6 +76,7 @@ def render(report: Report) -> str:
         scenarios=[(item, row_of(item), list(_lines(item))) for item in words.once(report)],
         notes=list(words.notes(report)),
         caveats=words.caveats(report),
+        curves=list(curves(report)),
         options=list(words.options(report)),
         obstacles=list(words.obstacles(report)),
     )
