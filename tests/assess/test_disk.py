@@ -147,6 +147,8 @@ def test_partials_that_llama_goes_on_from() -> None:
     assert "will be continued" in one(machine, CheckId.DOWNLOAD_PRESENT).message
     took = one(machine, CheckId.DOWNLOAD_TIME, link=10**9).message
     assert took.startswith("1,560.00 GB to download")
+    published = one(machine, CheckId.DOWNLOAD_TIME, link=10**9, sizes=Sizes.PUBLISHED).message
+    assert published.startswith("1,560.00 GB to download")  # its own figure, nothing credited
 
 
 def test_files_elsewhere_and_git_lfs() -> None:

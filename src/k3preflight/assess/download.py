@@ -171,9 +171,10 @@ def time(case: Case) -> Iterator[Outcome]:
         return
     artifact = case.scenario.profile.checkpoint
     there = here(artifact, case.host.places_of(case.scenario.profile.name, Role.CHECKPOINT))
-    known = 0 if case.published else sum(item.bytes for item in there.whole)
+    known = sum(item.bytes for item in there.whole)
     known += sum(item.allocated for item in there.resumable)
-    missing = max(0, artifact.bytes(published=case.published) - known)
+    credited = 0 if case.published else known
+    missing = max(0, artifact.bytes(published=case.published) - credited)
     yield Outcome(
         Status.PASS,
         f"{gb(missing)} to download: at least {duration(ceil_div(missing, link))} at "
