@@ -461,3 +461,25 @@ def test_commands_for_a_client_that_finds_its_own_cache() -> None:
 def test_whether_other_volumes_are_worth_a_look() -> None:
     assert too_small(assess(choices("rabbit"), host(free=1), Policy()))
     assert not too_small(assess(choices("rabbit"), host(), Policy()))
+
+
+@pytest.mark.parametrize(
+    ("free", "purgeable", "status"),
+    [
+        (NEED, 0, Status.PASS),
+        (NEED - 50 * GB, 50 * GB, Status.WARN),
+        (NEED - 50 * GB, 50 * GB - 1, Status.FAIL),
+        (NEED - 50 * GB, None, Status.FAIL),
+    ],
+)
+def test_a_gap_that_only_purgeable_space_closes(
+    free: int, purgeable: int | None, status: Status
+) -> None:
+    volume: dict[str, object] = {"filesystem": "apfs", "purgeable": purgeable}
+    judged = one(changed(host(free=free), volume=volume), CheckId.DISK_CAPACITY)
+    assert judged.status is status
+    assert judged.budget is not None
+    assert judged.budget.gap == NEED - free  # of what is free, whatever could be cleared
+    if status is Status.WARN:
+        assert "purgeable" in judged.message
+        assert f"{50 * GB} 4" in (judged.remedy or "")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from k3preflight.assess.case import Case, Outcome
+from k3preflight.assess.commands import quoted
 from k3preflight.assess.here import Credit, credit_of
 from k3preflight.assess.layout import Layout, Share, lay
 from k3preflight.assess.remedy import Shortfall, delete_command, remedy
@@ -21,7 +22,8 @@ def capacity(case: Case) -> Iterator[Outcome]:
 
     need = ceil(sum of their bytes x (100 + headroom) / 100); have = free to this user + whole files
     there + allocated bytes of partial ones, so that a running download does not change the verdict.
-    Unknown where the free space of a volume could not be read.
+    A gap that only space purgeable by macOS would close is a warning. Unknown where the free space
+    of a volume could not be read.
     """
     layout = lay(case)
     for volume_id, shares in layout.shares.items():
@@ -61,6 +63,16 @@ def _on_volume(
     budget = Budget.of(need, have, [*items, *_have_items(volume, credit)])
     wanted = f"{gb(need)} for {roles} with {case.headroom_percent}% headroom"
     has = f"{gb(volume.free)} free on {_where(volume)}{_credited(credit)}"
+    if budget.gap and budget.gap <= (volume.purgeable or 0):
+        return Outcome(
+            Status.WARN,
+            f"short by {_short(budget.gap)}, which only macOS clearing purgeable space would close "
+            f"({gb(volume.purgeable or 0)} on its word): {wanted} needed, {has}",
+            "Make the room before the download, and check again: tmutil thinlocalsnapshots "
+            f"{quoted(volume.id)} {budget.gap} 4",
+            budget,
+            subject,
+        )
     if budget.gap:
         shortfall = Shortfall(case, layout, volume, shares, bare, have, budget.gap)
         return Outcome(

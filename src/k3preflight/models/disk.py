@@ -150,6 +150,8 @@ class Volume(Document):
     `free` is what this user can still fill, in bytes: without `reserved`, which only root may use,
     and within `quota_free` where a quota could be read. `unsure` says what looks like the same
     storage and is counted as such. Inodes are null where the file system has no limit.
+    `purgeable` is what macOS says it could clear beyond what is free; null where it does not say,
+    or where there is no such thing.
     """
 
     id: Text
@@ -169,6 +171,7 @@ class Volume(Document):
     under: tuple[Under, ...] = ()
     mount_points: tuple[Text, ...] = ()
     unsure: Text | None = None
+    purgeable: Bytes | None = None
     source: Source = "measured"
 
 

@@ -63,6 +63,13 @@ def probe_disk(wanted: Wanted, root: Root = REAL) -> DiskFacts:
         places.append(place)
         unknown += reasons
     used = {place.volume for place in places}
+    unknown += [
+        Unknown(
+            fact=f"volumes.{volume.id}.purgeable", reason="macOS does not say what it could clear"
+        )
+        for volume in volumes
+        if volume.id in used and volume.filesystem == "apfs" and volume.purgeable is None
+    ]
     return DiskFacts(
         tuple(places),
         tuple(volume for volume in volumes if volume.id in used),

@@ -8,6 +8,7 @@ from k3preflight.models.disk import Volume
 from k3preflight.probe.backing import backing
 from k3preflight.probe.mounts import Mount, covering
 from k3preflight.probe.places import Look, Space
+from k3preflight.probe.purgeable import purgeable
 from k3preflight.probe.quota import quota
 from k3preflight.probe.root import Root
 
@@ -58,6 +59,7 @@ def volume_at(look: Look, table: Sequence[Mount], root: Root) -> Seen:
         "quota_free": quota_free,
         "quota": limit.text if limit else None,
         "under": tuple(backing(base, table, root)),
+        "purgeable": purgeable(measured, space.free) if mount.filesystem == "apfs" else None,
     }
     return Seen(volume=volume.model_copy(update=facts), storage=_storage(base))
 
@@ -124,6 +126,7 @@ def merged(seen: Iterable[Seen | None]) -> tuple[tuple[Volume, ...], Mapping[str
 def _joined(volume: Volume, other: Volume) -> Volume:
     """One storage seen at two mount points: the smaller free space, as one may have a quota."""
     frees = [free for free in (volume.free, other.free) if free is not None]
+    clearable = [size for size in (volume.purgeable, other.purgeable) if size is not None]
     tighter = volume if other.quota_free is None else other
     return volume.model_copy(
         update={
@@ -131,6 +134,7 @@ def _joined(volume: Volume, other: Volume) -> Volume:
             "free": min(frees, default=None),
             "quota_free": tighter.quota_free,
             "quota": tighter.quota or volume.quota,
+            "purgeable": min(clearable, default=None),
         }
     )
 
