@@ -67,7 +67,9 @@ def test_without_bandwidth_it_is_skipped_and_says_how_to_measure() -> None:
     found = judged("rabbit", host())
     assert (found.status, found.pace) == (Status.SKIP, None)
     assert found.message == "bandwidth not measured"
-    assert found.remedy == "Say what the volume delivers, such as --bandwidth '3.2 GB/s'."
+    assert found.remedy == (
+        "Measure it with k3preflight bench DIR, or say it, such as --bandwidth '3.2 GB/s'."
+    )
 
 
 def test_the_bound_and_the_estimate_with_inputs_and_arithmetic() -> None:

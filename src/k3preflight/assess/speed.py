@@ -14,7 +14,7 @@ from k3preflight.models.pace import Pace, PaceInput
 from k3preflight.models.profile import Traffic
 from k3preflight.units import ceil_div, exact, seconds, seconds_floor, speed
 
-_SAY = "Say what the volume delivers, such as --bandwidth '3.2 GB/s'."
+_SAY = "Measure it with k3preflight bench DIR, or say it, such as --bandwidth '3.2 GB/s'."
 _ENDS: tuple[End, ...] = ("low", "mid", "high")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from k3preflight import __version__
-from k3preflight.cli import check, checks, probe, profiles, record, schema, verify
+from k3preflight.cli import bench, check, checks, probe, profiles, record, schema, verify
 from k3preflight.cli.out import explain, write_error, write_stdout
 from k3preflight.errors import Exit, K3Error
 
@@ -40,6 +40,7 @@ def _main(
 
 app.command("check")(check.check)
 app.command("probe")(probe.probe)
+app.command("bench")(bench.bench)
 app.add_typer(profiles.app, name="profiles")
 app.command("record")(record.record)
 app.command("schema")(schema.schema)

@@ -1,9 +1,13 @@
 """`k3preflight probe`: this machine's facts, as a document that `check --host` judges anywhere."""
 
 import sys
+from typing import Annotated
+
+import typer
 
 from k3preflight.cli import options
 from k3preflight.cli.out import write_stdout
+from k3preflight.errors import Exit
 
 
 def probe(
@@ -13,6 +17,14 @@ def probe(
     places: options.Places = None,
     profile_files: options.ProfileFiles = None,
     skip: options.Skip = None,
+    bench: Annotated[
+        bool,
+        typer.Option(
+            "--bench",
+            help="Also measure what each place's drive delivers, as bench does: it writes a file "
+            "that is gone afterwards.",
+        ),
+    ] = False,
     debug: options.Debug = False,
 ) -> int:
     """Print what this machine has, as JSON, without judging it. Unknown facts are null."""
@@ -23,6 +35,11 @@ def probe(
 
     choices = choose(scenarios or (), catalog(profile_files or ()), every=every)
     facts = read_machine(wanted(choices, directory, places or (), options.flat(skip)))
+    if bench:
+        from k3preflight.cli.benching import with_bench  # noqa: PLC0415 - rich
+
+        facts = with_bench(facts)
     terminal = sys.stdout is not None and sys.stdout.isatty()
     write_stdout(facts.model_dump_json(indent=2 if terminal else None) + "\n")
-    return 0
+    interrupted = facts.storage is not None and not facts.storage.complete
+    return Exit.INTERRUPTED if interrupted else Exit.PASS

@@ -20,7 +20,7 @@ def backing(mount: Mount, table: Sequence[Mount], root: Root, depth: int = 0) ->
     """What lies under `mount`, from the top down; nothing for a disk."""
     if depth == _DEEPEST:
         return
-    for block in _blocks(mount, root):
+    for block in blocks(mount, root):
         file = _read(block / "loop" / "backing_file") or _read(
             block.parent / "loop" / "backing_file"
         )
@@ -32,7 +32,7 @@ def backing(mount: Mount, table: Sequence[Mount], root: Root, depth: int = 0) ->
         yield _windows_drive(table, root)
 
 
-def _blocks(mount: Mount, root: Root) -> Iterator[Path]:
+def blocks(mount: Mount, root: Root) -> Iterator[Path]:
     """The block device of `mount` in /sys, and every one it is made of."""
     name = mount.source.rpartition("/")[2]
     first = root.at(f"/sys/dev/block/{mount.device}")

@@ -112,7 +112,7 @@ def _found(file: WantedFile, path: Path, filesystem: str | None) -> Found | None
         bytes=told.st_size,
         allocated=allocated,
         verified=filesystem in _VERIFIABLE,
-        written=_written(path, told, filesystem),
+        written=written_whole(path, told, filesystem),
         inode=inode_of(told),
     )
 
@@ -131,7 +131,7 @@ def allocated_of(told: os.stat_result, filesystem: str | None) -> int:
     return min(told.st_size, told.st_blocks * _BLOCK + inline)
 
 
-def _written(path: Path, told: os.stat_result, filesystem: str | None) -> bool | None:
+def written_whole(path: Path, told: os.stat_result, filesystem: str | None) -> bool | None:
     """Whether every byte was written: no hole, and no block that is merely set aside."""
     if not hasattr(os, "SEEK_HOLE") or filesystem not in {*_VERIFIABLE, "btrfs"}:
         return None

@@ -19,7 +19,7 @@ _WORD = b"k3preflight"
 
 
 @contextmanager
-def _scratch_file(directory: str) -> Iterator[int]:
+def scratch_file(directory: str) -> Iterator[int]:
     """An open file in `directory` that is gone when it is closed.
 
     Raises:
@@ -46,7 +46,7 @@ def _nameless(directory: str) -> int | None:
 def try_writing(directory: str, largest: int, filesystem: str | None) -> Trial:
     """Create a file, set it to `largest` bytes without filling it, write its end, read it back."""
     try:
-        with _scratch_file(directory) as opened:
+        with scratch_file(directory) as opened:
             os.pwrite(opened, _WORD, 0)
             if filesystem in _FILLING or largest < len(_WORD):
                 return Trial(created=True)
@@ -68,7 +68,7 @@ def try_sharing(one: str, other: str) -> bool | None:
     try:
         for _ in range(_ROUNDS):
             before = space_of(other).free
-            with _scratch_file(one) as opened:
+            with scratch_file(one) as opened:
                 os.posix_fallocate(opened, 0, _SHARE)
                 during = space_of(other).free
             after = space_of(other).free
