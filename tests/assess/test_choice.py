@@ -114,3 +114,9 @@ def test_a_smaller_quant_whose_minimum_is_not_published_may_fit() -> None:
 def test_the_smallest_quant_there_is_is_named_where_none_fits() -> None:
     smallest, _ = suggested(100, 900)
     assert smallest.startswith("The smallest quant is ud-q1-0: short by")
+
+
+def test_a_scenario_asked_for_twice_is_one_option() -> None:
+    found = verdict(2000, 16, "kimi-k3-in-c:all", "kimi-k3-in-c:laptop")
+    assert found.fits == ("kimi-k3-in-c:laptop",)
+    assert len({item.scenario for item in found.obstacles}) == len(found.obstacles) == 4

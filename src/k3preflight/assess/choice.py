@@ -33,10 +33,12 @@ def verdict_of(
 ) -> Verdict:
     """The answer, with the choice it leaves; `smaller` are quants to suggest, largest first."""
     rule: Rule = "all" if named else "any"
+    # Once each: NAME:all and NAME:PRESET may both have asked for a scenario.
+    judged = {item.scenario: item for item in assessments}.values()
     fitting = sorted(
-        (item for item in assessments if item.fits), key=lambda item: _rank(item, scenarios)
+        (item for item in judged if item.fits), key=lambda item: _rank(item, scenarios)
     )
-    missing = sorted((item for item in assessments if not item.fits), key=_nearest)
+    missing = sorted((item for item in judged if not item.fits), key=_nearest)
     return Verdict(
         rule=rule,
         status=status_of(assessments, rule),
