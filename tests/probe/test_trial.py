@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from k3preflight.probe import trial
+from k3preflight.probe.sight import Question, answer
 from k3preflight.probe.trial import try_sharing, try_writing
 
 _HELD = """
@@ -71,3 +72,12 @@ def test_no_file_and_no_file_so_large(tmp_path: Path) -> None:
 
 def test_two_directories_that_are_not_there_share_nothing(tmp_path: Path) -> None:
     assert try_sharing(str(tmp_path / "one"), str(tmp_path)) is None
+
+
+def test_a_question_asks_for_trials(tmp_path: Path) -> None:
+    told = answer(Question(path=str(tmp_path / "new"), write=10**6)).trial
+    assert told is not None
+    assert told.created
+    asked = Question(path=str(tmp_path), shares_with=str(tmp_path / "new"))
+    assert answer(asked).shares in {True, False}  # others may write there meanwhile
+    assert list(tmp_path.iterdir()) == []
