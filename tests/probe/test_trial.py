@@ -50,7 +50,7 @@ def test_without_nameless_files_the_name_is_gone_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "O_TMPFILE")
-    with trial._scratch_file(str(tmp_path)) as opened:  # noqa: SLF001 - looked at while it is open
+    with trial.scratch_file(str(tmp_path)) as opened:
         assert os.fstat(opened).st_nlink == 0
         assert list(tmp_path.iterdir()) == []
     assert try_writing(str(tmp_path), 10**6, None).sized
