@@ -10,6 +10,7 @@ from conftest import CHECKOUT, Command, Result
 from factory import host
 from k3preflight.cli.recording import recorded
 from k3preflight.models.machine import Gpu
+from k3preflight.models.storage import DirectoryRates, Rate, Storage
 from k3preflight.profiles import catalog, choose
 from k3preflight.records import read_record
 
@@ -124,3 +125,28 @@ def test_the_gpus_a_run_could_use() -> None:
     )
     found = recorded(choice.scenarios[0], machine.model_copy(update={"gpus": seen}), None, None)
     assert found.hardware.gpus == ("H100, 85.90 GB (80.00 GiB)", "unnamed, memory unknown")
+
+
+def test_what_a_bench_measured_is_filled_in() -> None:
+    (choice,) = choose(["rabbit"], catalog())
+    rates = tuple(
+        Rate(
+            pattern=pattern,
+            median_bytes_per_second=median,
+            min_bytes_per_second=median - 1,
+            best_bytes_per_second=median + 1,
+        )
+        for pattern, median in (("sequential-8", 5_000_000_000), ("random-8", 4_000_000_000))
+    )
+    measured = DirectoryRates(
+        directory="/data", volume="/data", rates=rates, best_bytes_per_second=5_000_000_001
+    )
+    machine = host().model_copy(update={"storage": Storage(directories=(measured,))})
+    (volume,) = recorded(choice.scenarios[0], machine, None, None).volumes
+    assert volume.best_bytes_per_second == 5_000_000_001
+    assert volume.best_from == "concurrent"
+    assert volume.sequential_median_bytes_per_second == 5_000_000_000
+    assert volume.random_min_bytes_per_second == 3_999_999_999
+    (unmeasured,) = recorded(choice.scenarios[0], host(), None, None).volumes
+    assert unmeasured.best_bytes_per_second is None
+    assert unmeasured.best_from is None

@@ -177,6 +177,14 @@ Quiet = Annotated[
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Every finding, and what its figures are made of.")
 ]
+Bench = Annotated[
+    bool,
+    typer.Option(
+        "--bench",
+        help="Also measure what each place's drive delivers, as bench does: it writes a file that "
+        "is gone afterwards.",
+    ),
+]
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of a bug of k3preflight's own.")
 ]

@@ -1,9 +1,6 @@
 """`k3preflight probe`: this machine's facts, as a document that `check --host` judges anywhere."""
 
 import sys
-from typing import Annotated
-
-import typer
 
 from k3preflight.cli import options
 from k3preflight.cli.out import write_stdout
@@ -17,14 +14,7 @@ def probe(
     places: options.Places = None,
     profile_files: options.ProfileFiles = None,
     skip: options.Skip = None,
-    bench: Annotated[
-        bool,
-        typer.Option(
-            "--bench",
-            help="Also measure what each place's drive delivers, as bench does: it writes a file "
-            "that is gone afterwards.",
-        ),
-    ] = False,
+    bench: options.Bench = False,
     debug: options.Debug = False,
 ) -> int:
     """Print what this machine has, as JSON, without judging it. Unknown facts are null."""

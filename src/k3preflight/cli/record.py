@@ -31,6 +31,7 @@ def record(
         str | None,
         typer.Option(metavar="TEXT", help="What turned the prompt into tokens."),
     ] = None,
+    bench: options.Bench = False,
     label: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Your name for the run.")
     ] = None,
@@ -60,6 +61,10 @@ def record(
     said = read_run_log(log) if log else None
     source = read_checkout(runtime_dir) if runtime_dir else None
     host = probe(wanted([choice], directory, places or ()))
+    if bench:
+        from k3preflight.cli.benching import with_bench  # noqa: PLC0415 - rich
+
+        host = with_bench(host)
     ran = recorded(choice.scenarios[0], host, source, said)
     settings = {"context": context, "prompt_renderer": prompt_renderer}
     given = {key: value for key, value in settings.items() if value is not None}

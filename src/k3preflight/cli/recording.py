@@ -118,9 +118,20 @@ def _volumes(scenario: Scenario, host: Host) -> Iterator[VolumeUsed]:
     for volume_id in dict.fromkeys(place.volume for place in places):
         volume = host.volume(volume_id)
         roles = (place.role for place in places if place.volume == volume_id)
+        measured = host.storage.of(volume_id) if host.storage else None
+        in_order = measured.rate("sequential-8") if measured else None
+        here_and_there = measured.rate("random-8") if measured else None
         yield VolumeUsed(
             roles=tuple(dict.fromkeys(roles)),
             mount_point=volume.mount_point if volume else None,
             device=volume.device if volume else None,
             filesystem=volume.filesystem if volume else None,
+            best_bytes_per_second=measured.best_bytes_per_second if measured else None,
+            best_from="concurrent" if measured else None,
+            sequential_median_bytes_per_second=in_order and in_order.median_bytes_per_second,
+            sequential_min_bytes_per_second=in_order and in_order.min_bytes_per_second,
+            random_median_bytes_per_second=(
+                here_and_there and here_and_there.median_bytes_per_second
+            ),
+            random_min_bytes_per_second=here_and_there and here_and_there.min_bytes_per_second,
         )
