@@ -1,0 +1,101 @@
+"""`k3preflight bench` beside fio on one file, in interleaved pairs: `bench_vs_fio.py DIR`.
+
+Each pair reads the same written file with the same request sizes and threads, first by one, then by
+the other, in turn. Prints every pattern's median ratio and fio's own spread. Run it inside a blkio
+group to see both against a throttle.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from k3preflight.probe.direct import keep_cache_out
+from k3preflight.probe.windows import PATTERNS, Opened, Reading, Target, measure
+from k3preflight.units import speed
+
+_CHUNK = 2**22
+
+
+def ours(path: Path, size: int, reading: Reading, seconds: int) -> int:
+    """The median of one-second windows."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        mode = keep_cache_out([descriptor])
+        found = measure(
+            [Target((Opened(descriptor, size),), mode)],
+            reading,
+            window=1.0,
+            count=seconds,
+            tell=lambda _done, _rate: None,
+        )
+    finally:
+        os.close(descriptor)
+    return sorted(found.rates)[len(found.rates) // 2]
+
+
+def fio(path: Path, size: int, reading: Reading, seconds: int) -> int:
+    """What fio reports of the same requests."""
+    order = ["--rw=randread"] if reading.at_random else ["--rw=read"]
+    if not reading.at_random and reading.threads > 1:  # threads of fio each begin elsewhere
+        order.append(f"--offset_increment={size // reading.threads // 4096 * 4096}")
+    done = subprocess.run(
+        [
+            *("fio", "--name=pair", f"--filename={path}", "--direct=1", "--ioengine=psync"),
+            *("--thread", "--group_reporting", "--time_based", f"--runtime={seconds}"),
+            *("--readonly", "--output-format=json", f"--bs={reading.request}"),
+            *(f"--numjobs={reading.threads}", f"--size={size}", "--blockalign=4096", *order),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]["bw_bytes"])
+
+
+def written(path: Path, size: int) -> None:
+    """Random bytes, on the disk."""
+    with path.open("wb") as stream:
+        for _ in range(size // _CHUNK):
+            stream.write(os.urandom(_CHUNK))
+        stream.flush()
+        os.fsync(stream.fileno())
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def main() -> None:
+    """Run the pairs and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument("--size", type=int, default=2**31)
+    options = parser.parse_args()
+    print("| pattern | ours, median | fio, median | ours / fio | fio's own spread |")
+    print("|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(dir=options.directory) as folder:
+        path = Path(folder) / "pairs.data"
+        written(path, options.size)
+        for reading in PATTERNS:
+            pairs = [
+                (
+                    ours(path, options.size, reading, options.seconds),
+                    fio(path, options.size, reading, options.seconds),
+                )
+                for _ in range(options.pairs)
+            ]
+            theirs = [pair[1] for pair in pairs]
+            middle = int(statistics.median(theirs))
+            print(
+                f"| {reading.pattern} | {speed(int(statistics.median(pair[0] for pair in pairs)))} "
+                f"| {speed(middle)} | {statistics.median(a / b for a, b in pairs):.3f} "
+                f"| {min(theirs) / middle:.2f} to {max(theirs) / middle:.2f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
