@@ -39,15 +39,16 @@ def ours(path: Path, size: int, reading: Reading, seconds: int) -> int:
 
 def fio(path: Path, size: int, reading: Reading, seconds: int) -> int:
     """What fio reports of the same requests."""
-    order = ["--rw=randread"] if reading.at_random else ["--rw=read"]
-    if not reading.at_random and reading.threads > 1:  # threads of fio each begin elsewhere
-        order.append(f"--offset_increment={size // reading.threads // 4096 * 4096}")
+    order = ["--rw=randread", f"--size={size}"]
+    if not reading.at_random:  # each thread of fio has a part of its own
+        part = size // reading.threads // 4096 * 4096
+        order = ["--rw=read", f"--size={part}", f"--offset_increment={part}"]
     done = subprocess.run(
         [
             *("fio", "--name=pair", f"--filename={path}", "--direct=1", "--ioengine=psync"),
             *("--thread", "--group_reporting", "--time_based", f"--runtime={seconds}"),
             *("--readonly", "--output-format=json", f"--bs={reading.request}"),
-            *(f"--numjobs={reading.threads}", f"--size={size}", "--blockalign=4096", *order),
+            *(f"--numjobs={reading.threads}", "--blockalign=4096", *order),
         ],
         capture_output=True,
         text=True,

@@ -1,6 +1,7 @@
 """Measuring on the real file system of this machine, in windows short enough to test with."""
 
 import _thread
+import fcntl
 import os
 import threading
 from pathlib import Path
@@ -9,10 +10,11 @@ import pytest
 
 from k3preflight.models.storage import Storage
 from k3preflight.probe.counters import Came, Disks
+from k3preflight.probe.direct import keep_cache_out
 from k3preflight.probe.judged import caveats_of, judged
 from k3preflight.probe.mounts import Mount
 from k3preflight.probe.places import look
-from k3preflight.probe.sources import NotMeasurableError, Sizes, Source, shards, source
+from k3preflight.probe.sources import NotMeasurableError, Sizes, Source, obstacle, shards, source
 from k3preflight.probe.storage import Plan, Step, probe_storage, why_not
 from k3preflight.probe.windows import (
     EXPERT,
@@ -83,6 +85,8 @@ def test_whole_shards_are_read_and_sparse_ones_are_not(tmp_path: Path) -> None:
     with (tmp_path / "aside.safetensors").open("wb") as stream:
         os.posix_fallocate(stream.fileno(), 0, 64 * 2**20)
     (tmp_path / "gone.gguf").symlink_to("nowhere")
+    weights(tmp_path / "tiny.gguf", 0)
+    (tmp_path / "small.gguf").write_bytes(os.urandom(4000))
     (tmp_path / "folder.gguf").mkdir()
     found = shards(tmp_path, "ext4", SMALL.least_shards)
     assert found == [(whole, 32 * 2**20), (tmp_path / "trunk.bin", 16 * 2**20)]
@@ -128,6 +132,54 @@ def test_a_fresh_file_holds_no_block_twice(tmp_path: Path) -> None:
     assert len(blocks) == 48 * 2**20
     kept = {blocks[place : place + 4096] for place in range(0, len(blocks), 4096)}
     assert len(kept) == len(blocks) // 4096
+
+
+def test_direct_io_that_is_refused_is_not_claimed(tmp_path: Path) -> None:
+    ordinary = os.open(weights(tmp_path / "file"), os.O_RDONLY)
+    refusing = os.open("/proc/self/io", os.O_RDONLY)
+    try:
+        assert keep_cache_out([ordinary, refusing]) == "uncached"
+        assert not fcntl.fcntl(ordinary, fcntl.F_GETFL) & os.O_DIRECT
+    finally:
+        os.close(ordinary)
+        os.close(refusing)
+
+
+def test_a_file_that_cannot_be_read_is_no_measurement(tmp_path: Path) -> None:
+    weights(tmp_path / "a.gguf")
+    opened = os.open(tmp_path / "a.gguf", os.O_WRONLY)
+    try:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            keep_cache_out([opened])
+    finally:
+        os.close(opened)
+
+
+@pytest.mark.parametrize(("mode", "words"), [("uncached", "emptied"), ("buffered", "may have")])
+def test_a_mode_other_than_direct_is_labelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, words: str
+) -> None:
+    monkeypatch.setattr("k3preflight.probe.sources.keep_cache_out", lambda _descriptors: mode)
+    with source(look(str(tmp_path)), "ext4", lambda _done, _total: None, SMALL) as found:
+        assert words in found.caveats[0]
+
+
+def test_a_read_that_fails_at_once_is_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptors: list[int]) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("k3preflight.probe.sources.keep_cache_out", refuse)
+    found, _ = measured(tmp_path)
+    assert found.directories[0].reason == "a fresh file cannot be read: Input/output error"
+
+
+def test_a_barrier_without_shards_says_both(tmp_path: Path) -> None:
+    seen = look(str(tmp_path)).model_copy(update={"barrier": "read-only"})
+    assert obstacle(seen) == (
+        "read-only, and whole shards of 1.07 GB or more are not there to be read"
+    )
 
 
 def test_an_expert_is_a_whole_number_of_aligned_blocks() -> None:

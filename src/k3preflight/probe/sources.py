@@ -21,6 +21,7 @@ from k3preflight.units import gb
 _SHARE = 20  # a fresh file takes at most one in so many free bytes
 _LEAST_FRESH = 64 * 2**20  # under it nothing a token reads is like what would be measured
 _MOST_SHARDS = 64
+_LEAST_FILE = 2**20  # a smaller one is no shard
 _ENDINGS = (".safetensors", ".gguf")
 _BLOCK = 4096  # bytes with a number of their own, so that no two compress into one
 _CHUNK = 2**22
@@ -88,7 +89,10 @@ def source(
             size = _fresh_size(look, sizes.largest_fresh)
             descriptor = stack.enter_context(_fresh(look, size, tell))
             opened, what = [Opened(descriptor, size)], "a fresh file"
-        mode = keep_cache_out([file.descriptor for file in opened])
+        try:
+            mode = keep_cache_out([file.descriptor for file in opened])
+        except OSError as error:
+            raise NotMeasurableError(f"{what} cannot be read: {error.strerror or error}") from error
         yield Source(Target(tuple(opened), mode), f"{what}, {gb(size)}", _caveats(mode))
 
 
@@ -132,7 +136,7 @@ def is_whole(path: Path, told: os.stat_result, filesystem: str | None) -> bool:
     """Whether it is a file this user can read, with no hole and no block merely set aside."""
     if not stat.S_ISREG(told.st_mode) or not os.access(path, os.R_OK):
         return False
-    if getattr(told, "st_blocks", 0) * 512 < told.st_size:
+    if told.st_size < _LEAST_FILE or getattr(told, "st_blocks", 0) * 512 < told.st_size:
         return False
     # Asked of any file system: one that cannot tell says that there is no hole.
     return written_whole(path, told, filesystem or "ext4") is not False
