@@ -21,15 +21,18 @@ CHECKOUT = Path(__file__).parents[1]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave root tests out unless they are expected; where they are, being no root is a failure."""
+    """Leave out what a bare machine cannot run, unless it is expected to; then it fails."""
     if os.environ.get(ROOT_TESTS):
         if os.geteuid() != 0:
             raise pytest.UsageError(f"{ROOT_TESTS} is set, but this is not root")
         return
-    kept = [item for item in items if item.get_closest_marker("root") is None]
-    left_out = [item for item in items if item.get_closest_marker("root") is not None]
+    left_out = [
+        item
+        for item in items
+        if item.get_closest_marker("root") or item.get_closest_marker("programs")
+    ]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = kept
+    items[:] = [item for item in items if item not in left_out]
 
 
 @dataclass(frozen=True)

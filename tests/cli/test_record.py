@@ -53,6 +53,7 @@ def test_a_log_fills_in_the_run(k3: Command, tmp_path: Path) -> None:
     assert [volume.roles for volume in record.volumes] == [("checkpoint", "trunk")]
 
 
+@pytest.mark.programs
 def test_the_commit_and_the_downloaded_revision(k3: Command, tmp_path: Path) -> None:
     note = tmp_path / "model" / ".cache" / "huggingface" / "download" / "config.json.metadata"
     note.parent.mkdir(parents=True)

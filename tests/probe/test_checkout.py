@@ -7,6 +7,8 @@ import pytest
 
 from k3preflight.probe.checkout import downloaded_revision, read_checkout
 
+pytestmark = pytest.mark.programs
+
 REVISION = "9f62e4e9fffbd0a83ddd60e1c209d828994b3569"
 
 

@@ -38,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("tool_id", ["cc", "openmp", "cxx"])
 def test_gcc_really_compiles_and_leaves_nothing_behind(folder: Path, tool_id: str) -> None:
     found = tried(tool_id, CC="gcc -O1", CXX="g++")
@@ -47,6 +48,7 @@ def test_gcc_really_compiles_and_leaves_nothing_behind(folder: Path, tool_id: st
     assert list((folder / "tmp").iterdir()) == []
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("tool_id", ["git", "python", "make-or-task"])
 def test_a_tool_answers_with_its_version(tool_id: str) -> None:
     found = tried(tool_id)
