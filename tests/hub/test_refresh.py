@@ -137,6 +137,7 @@ def test_the_same_size_with_another_digest_is_another_content() -> None:
     assert renewed("ud-iq1-s", moved.text).checkpoint.sha256 == {}
 
 
+@pytest.mark.programs
 def test_the_difference_is_a_patch_that_git_takes(tmp_path: Path) -> None:
     profile, text = read_profile(catalog()["ud-iq1-s"]), text_of("ud-iq1-s")
     result = refreshed(profile, text, listed(profile, s02=1), DAY)

@@ -45,42 +45,18 @@ def device_under(path: Path) -> str:
     return device
 
 
-def fio(group: Path, file: Path, *arguments: str) -> int:
-    done = inside(
-        group,
-        [
-            *("fio", "--name=x", f"--filename={file}", "--direct=1", "--ioengine=psync"),
-            *("--thread", "--group_reporting", "--time_based", "--runtime=4", "--readonly"),
-            *("--output-format=json", *arguments),
-        ],
-    )
-    assert done.returncode == 0, done.stderr
-    return int(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]["bw_bytes"])
-
-
-def test_a_throttle_is_measured_as_fio_measures_it(tmp_path: Path) -> None:
-    file = tmp_path / "fio.data"
-    block = os.urandom(2**22)
-    with file.open("wb") as stream:
-        for _ in range(256):
-            stream.write(block)
-        stream.flush()
-        os.fsync(stream.fileno())
+def test_a_throttle_is_measured_as_it_is_set(tmp_path: Path) -> None:
     with groups("blkio", "throttled") as (group,):
         (group / "blkio.throttle.read_bps_device").write_text(
             f"{device_under(tmp_path)} {THROTTLE}\n"
         )
         done = inside(group, [*BENCH, str(tmp_path), "--format", "json"])
-        random = fio(group, file, "--rw=randread", "--bs=16m", "--numjobs=8")
-        ordered = fio(group, file, "--rw=read", "--bs=32m", "--numjobs=1")
     assert done.returncode == 0, done.stdout + done.stderr
     (entry,) = json.loads(done.stdout)["directories"]
     assert entry["mode"] == "direct"
     rates = {rate["pattern"]: rate["median_bytes_per_second"] for rate in entry["rates"]}
     for rate in rates.values():  # margins for a machine that others use too
         assert THROTTLE * 0.6 < rate < THROTTLE * 1.25
-    assert 0.6 < rates["random-8"] / random < 1.6
-    assert 0.6 < rates["sequential-1"] / ordered < 1.6
 
 
 def test_memory_is_no_drive(disks: Disks) -> None:
