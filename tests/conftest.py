@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from disks import Disks, disks_in
 
 # No deadline: a test never asserts absolute times. The same examples on every machine.
 settings.register_profile("gate", deadline=None, derandomize=True, max_examples=60)
@@ -33,6 +35,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture
+def disks(tmp_path: Path) -> Iterator[Disks]:
+    """Real file systems of a root test's own."""
+    with disks_in(tmp_path) as found:
+        yield found
 
 
 @dataclass(frozen=True)

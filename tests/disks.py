@@ -1,5 +1,6 @@
 """Real file systems, taken down again whatever happens, and artifacts of a small size."""
 
+import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,6 +16,9 @@ from k3preflight.models.report import Finding, Policy, Report
 from k3preflight.models.scenario import Choice
 from k3preflight.probe import probe
 from k3preflight.probe.alternatives import with_alternatives
+from k3preflight.probe.counters import disks_under
+from k3preflight.probe.mounts import covering, mounts
+from k3preflight.probe.root import REAL
 from k3preflight.profiles import catalog, choose, packaged_folder
 
 MEMORY = 10**12  # so that disk alone decides
@@ -65,9 +69,9 @@ class Disks:
         """A sparse image, mounted."""
         return self.mount("-o", "loop", self.image(size, *mkfs))
 
-    def device(self, image: Path) -> str:
+    def device(self, image: Path, *options: str) -> str:
         """A loop device of one's own over an image."""
-        device = sh("losetup", "--find", "--show", image).strip()
+        device = sh("losetup", "--find", "--show", *options, image).strip()
         self.defer(lambda: subprocess.run(["losetup", "-d", device], check=False))
         return device
 
@@ -88,6 +92,14 @@ def disks_in(folder: Path) -> Iterator[Disks]:
     """Disks that are gone afterwards."""
     with ExitStack() as stack:
         yield Disks(folder, stack)
+
+
+def device_under(path: Path) -> str:
+    """The one disk that `path` lies on in the end, `major:minor`."""
+    mount = covering(mounts(REAL), os.path.realpath(path), None)
+    assert mount
+    (device,) = disks_under(mount, mounts(REAL), REAL).devices
+    return device
 
 
 EXT4 = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=1,lazy_journal_init=1")

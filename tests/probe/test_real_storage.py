@@ -6,18 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cgroups import groups, inside
-from disks import EXT4, Disks, disks_in, sh
+from disks import EXT4, Disks, device_under, sh
 from k3preflight.models.storage import DirectoryRates
-from k3preflight.probe.counters import disks_under
-from k3preflight.probe.mounts import covering, mounts
-from k3preflight.probe.root import REAL
 from k3preflight.probe.sources import Sizes
 from k3preflight.probe.storage import Plan, probe_storage
 
@@ -28,21 +24,8 @@ SMALL = Plan(window=0.2, windows=5, sizes=Sizes(64 * 2**20, 16 * 2**20))
 BENCH = [sys.executable, "-m", "k3preflight", "bench"]
 
 
-@pytest.fixture
-def disks(tmp_path: Path) -> Iterator[Disks]:
-    with disks_in(tmp_path) as found:
-        yield found
-
-
 def measured(directory: Path) -> DirectoryRates:
     return probe_storage([str(directory)], lambda _step: None, SMALL).directories[0]
-
-
-def device_under(path: Path) -> str:
-    mount = covering(mounts(REAL), os.path.realpath(path), None)
-    assert mount
-    (device,) = disks_under(mount, mounts(REAL), REAL).devices
-    return device
 
 
 def test_a_throttle_is_measured_as_it_is_set(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Measuring on the real file system of this machine, in windows short enough to test with."""
 
 import _thread
+import ctypes
 import fcntl
 import os
 import threading
@@ -14,6 +15,7 @@ from k3preflight.probe.direct import keep_cache_out
 from k3preflight.probe.judged import caveats_of, judged
 from k3preflight.probe.mounts import Mount
 from k3preflight.probe.places import look
+from k3preflight.probe.reading import read_whole, reading_buffer
 from k3preflight.probe.sources import NotMeasurableError, Sizes, Source, obstacle, shards, source
 from k3preflight.probe.storage import Plan, Step, probe_storage, why_not
 from k3preflight.probe.windows import (
@@ -23,7 +25,6 @@ from k3preflight.probe.windows import (
     Target,
     Windows,
     measure,
-    read_whole,
 )
 
 SMALL = Sizes(largest_fresh=48 * 2**20, least_shards=16 * 2**20)
@@ -222,6 +223,28 @@ def test_a_request_of_many_pieces_goes_on_where_it_was_short(tmp_path: Path) -> 
         os.close(descriptor)
     last = 2**20 % len(buffer)
     assert buffer[:last] == path.read_bytes()[-last:]
+
+
+@pytest.mark.parametrize("repeat", [True, False])
+def test_a_request_larger_than_the_buffer_is_read_to_its_end(
+    tmp_path: Path, *, repeat: bool
+) -> None:
+    path = weights(tmp_path / "a.gguf")
+    descriptor = os.open(path, os.O_RDONLY)
+    with reading_buffer() as buffer, path.open("rb") as stream:
+        read_whole(descriptor, 0, len(buffer) + 2**20, buffer, repeat=repeat)
+        stream.seek(len(buffer))
+        assert buffer[: 2**20] == stream.read(2**20)  # the last that was read into it
+        with pytest.raises(OSError, match="shorter"):
+            read_whole(descriptor, 2**20, 2**25, buffer, repeat=repeat)
+    os.close(descriptor)
+
+
+def test_memory_to_read_into_is_of_whole_huge_pages() -> None:
+    with reading_buffer() as buffer:
+        address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+        assert address % 2**21 == 0
+        assert len(buffer) % 2**21 == 0
 
 
 def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from k3preflight.models.storage import Mode
-from k3preflight.probe.windows import ALIGNMENT, read_whole
+from k3preflight.probe.reading import ALIGNMENT, read_whole
 
 if sys.platform != "win32":
     import fcntl

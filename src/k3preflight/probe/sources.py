@@ -13,8 +13,9 @@ from k3preflight.models.storage import Mode
 from k3preflight.probe.direct import keep_cache_out
 from k3preflight.probe.places import Look
 from k3preflight.probe.presence import written_whole
+from k3preflight.probe.reading import ALIGNMENT
 from k3preflight.probe.trial import scratch_file
-from k3preflight.probe.windows import ALIGNMENT, Opened, Target
+from k3preflight.probe.windows import Opened, Target
 from k3preflight.text import counted
 from k3preflight.units import gb
 
@@ -93,7 +94,9 @@ def source(
             mode = keep_cache_out([file.descriptor for file in opened])
         except OSError as error:
             raise NotMeasurableError(f"{what} cannot be read: {error.strerror or error}") from error
-        yield Source(Target(tuple(opened), mode), f"{what}, {gb(size)}", _caveats(mode))
+        # btrfs reads through the page cache where a request names the same memory twice.
+        target = Target(tuple(opened), mode, repeat=filesystem != "btrfs")
+        yield Source(target, f"{what}, {gb(size)}", _caveats(mode))
 
 
 def _opened(path: Path, stack: ExitStack) -> int:

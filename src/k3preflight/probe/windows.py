@@ -1,20 +1,17 @@
 """The engine: threads that read, and windows that say how fast the bytes came."""
 
-import mmap
 import os
 import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from k3preflight.models.storage import Mode, Pattern
+from k3preflight.probe.reading import ALIGNMENT, read_whole, reading_buffer
 
-ALIGNMENT = 4096  # of offsets, lengths and buffers; what any disk's direct I/O is content with
 EXPERT = 17_547_264  # bytes of one expert, a multiple of the alignment
 _TRUNK = 256 * 2**20  # one request of the one thread that reads the trunk
-_PIECE = 4 * 2**20  # the buffer of one thread; a request is made of it, over and over
 _TURN = 0.1  # seconds between two looks at the progress
 
 
@@ -43,10 +40,14 @@ class Opened(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Open files that are read as one, and how the page cache is kept out of it."""
+    """Open files that are read as one, and how the page cache is kept out of it.
+
+    `repeat`: one request may read into the same memory over and over.
+    """
 
     files: tuple[Opened, ...]
     mode: Mode
+    repeat: bool = True
 
 
 class Windows(NamedTuple):
@@ -172,10 +173,7 @@ def _down(size: int) -> int:
 
 def _read_on(target: Target, route: _Route, clock: _Clock) -> None:
     """One thread: request after request, until the clock says it is over."""
-    with mmap.mmap(-1, _PIECE) as buffer, memoryview(buffer) as whole:
-        if hasattr(mmap, "MADV_HUGEPAGE"):  # pragma: no branch - Linux: few large pieces a request
-            with suppress(OSError):  # a kernel without huge pages reads into small ones
-                buffer.madvise(mmap.MADV_HUGEPAGE)
+    with reading_buffer() as whole:
         while not clock.over.is_set():
             step = route.next()
             try:
@@ -183,38 +181,8 @@ def _read_on(target: Target, route: _Route, clock: _Clock) -> None:
                     os.posix_fadvise(
                         step.descriptor, step.offset, step.size, os.POSIX_FADV_DONTNEED
                     )
-                read_whole(step.descriptor, step.offset, step.size, whole)
+                read_whole(step.descriptor, step.offset, step.size, whole, repeat=target.repeat)
             except OSError as error:
                 clock.failed(f"reading failed: {error.strerror or error}")
                 return
             clock.completed(step.size)
-
-
-def read_whole(descriptor: int, offset: int, size: int, buffer: memoryview) -> None:
-    """Read `size` bytes in one request into the same buffer over and over; go on where it is short.
-
-    Raises:
-        OSError: as the system says it, and where the file ends early.
-    """
-    done = 0
-    while done < size:
-        left = size - done
-        pieces = [buffer] * (left // len(buffer))
-        if left % len(buffer):
-            pieces.append(buffer[: left % len(buffer)])
-        got = _read(descriptor, pieces, offset + done)
-        if got <= 0:
-            raise OSError("the file became shorter while it was read")
-        # A short direct read may end anywhere: go on from the last whole block.
-        done += got if got == left else max(_down(got), min(got, ALIGNMENT))
-
-
-def _read(descriptor: int, pieces: Sequence[memoryview], offset: int) -> int:
-    if hasattr(os, "preadv"):
-        return os.preadv(descriptor, pieces, offset)
-    with _at:  # pragma: no cover - Windows: one position for all threads
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        return len(os.read(descriptor, sum(map(len, pieces))))
-
-
-_at = threading.Lock()
