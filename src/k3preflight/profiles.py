@@ -13,7 +13,7 @@ from k3preflight.models.base import problems
 from k3preflight.models.names import ALL, LARGEST
 from k3preflight.models.profile import NAME_PATTERN, Profile
 from k3preflight.models.scenario import Choice, Scenario
-from k3preflight.toml import read_toml
+from k3preflight.toml import read_first_keys, read_toml
 
 LARGEST_PROFILE = 4 * 2**20  # bytes; a hundred times the longest profile known
 
@@ -90,10 +90,21 @@ def choose(names: Sequence[str], known: Catalog, *, every: bool = False) -> tupl
             "Leave one out; NAME:all is every preset of one profile.",
         )
     if not names:
-        profiles = [read_profile(path) for path in known.values()]
+        profiles = [read_profile(path) for path in known.values() if every or not _left_out(path)]
         judged = [profile for profile in profiles if every or profile.in_default_check]
         return tuple(Choice(scenario.name, (scenario,)) for scenario in map(_default, judged))
     return tuple(_choice(name, known) for name in dict.fromkeys(names))
+
+
+def _left_out(path: Path) -> bool:
+    """Whether its first lines say that it is not in the default check.
+
+    Of the tool's own profiles alone, which are known to be whole: most are not in it, and reading
+    them costs a tenth of a run. A user's own is always read, so that what is wrong with it is said.
+    """
+    return path.parent == packaged_folder("profiles") and not read_first_keys(path).get(
+        "in_default_check", True
+    )
 
 
 def unchosen(choices: Iterable[Choice], known: Catalog) -> tuple[Scenario, ...]:

@@ -34,6 +34,11 @@ def read_toml(path: Path, *, most: int, kind: str) -> dict[str, Any]:
         raise UsageError(f"{path}: not valid TOML: {error}") from error
 
 
+def read_first_keys(path: Path) -> dict[str, Any]:
+    """The keys before the first table of a document that is known to be whole."""
+    return tomllib.loads(path.read_text(encoding="utf-8").partition("\n[")[0])
+
+
 def line(key: str, value: Value, comment: str | None = None) -> str:
     """`key = value  # comment`; the comment's own line breaks become spaces."""
     text = f"{key} = {written(value)}"

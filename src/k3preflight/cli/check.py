@@ -144,8 +144,8 @@ def check(
         )
     delivery = Delivery(form, tuple(outputs or ()), detail)
     if hosts:
-        from k3preflight.cli.fleet import check_hosts, judge  # noqa: PLC0415
         from k3preflight.cli.hosts import HostDocument, read_hosts  # noqa: PLC0415
+        from k3preflight.cli.judging import judge  # noqa: PLC0415
 
         given = None if options.from_environment(ctx, "directory") else directory
         _refuse_touching(given, places, write_probe=write_probe)
@@ -157,6 +157,8 @@ def check(
             deliver(report, delivery)
             return exit_of(report, fail_on)
         if not isinstance(documents, HostDocument):
+            from k3preflight.cli.fleet import check_hosts  # noqa: PLC0415
+
             return check_hosts(documents, choices, policy, delivery, fail_on, named=bool(scenarios))
         report = judge(documents, choices, policy, named=bool(scenarios))
         facts = documents.host

@@ -5,14 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from k3preflight import __version__
-from k3preflight.assess import assess
-from k3preflight.assess.choice import verdict_of
 from k3preflight.assess.fleet import Tally, every
 from k3preflight.assess.verdict import Answer
 from k3preflight.cli.deliver import Delivery
 from k3preflight.cli.exits import answer_of, exit_for
-from k3preflight.cli.hosts import BrokenDocument, Document
+from k3preflight.cli.hosts import Document
+from k3preflight.cli.judging import judge
 from k3preflight.cli.out import whole_file, write_stdout
 from k3preflight.errors import Exit, UsageError
 from k3preflight.models.fleet import Summary
@@ -54,22 +52,6 @@ def check_hosts(
         for sheet in sheets:
             sheet.end(tally.summary())
     return exit_for(every(answers), fail_on)
-
-
-def judge(document: Document, choices: Sequence[Choice], policy: Policy, *, named: bool) -> Report:
-    """The report on one document; on a broken one, that it cannot be told."""
-    if isinstance(document, BrokenDocument):
-        return Report(
-            tool_version=__version__,
-            host=None,
-            document=document.name,
-            problem=document.problem,
-            policy=policy,
-            assessments=(),
-            verdict=verdict_of((), {}, named=named),
-        )
-    report = assess(choices, document.host, policy, named=named)
-    return report.model_copy(update={"document": document.name})
 
 
 class _Sheet(NamedTuple):

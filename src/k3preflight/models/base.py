@@ -1,16 +1,10 @@
 """What all models share: frozen, whole bytes, and text that is safe to show."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    WithJsonSchema,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+from pydantic_core import CoreSchema, core_schema
 
 from k3preflight.text import listed, visible
 from k3preflight.units import LARGEST, SIZE_PATTERN, Size, Speed
@@ -29,14 +23,35 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-Text = Annotated[str, AfterValidator(visible)]
+@dataclass(frozen=True, eq=False)  # by identity: a schema cannot be hashed, and annotations are
+class _Checked:
+    """How a type of many fields is checked, said once: composing it for each takes longer."""
+
+    schema: CoreSchema
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> CoreSchema:
+        return self.schema
+
+
+def _visible(least: int = 0) -> _Checked:
+    return _Checked(
+        core_schema.no_info_after_validator_function(
+            visible, core_schema.str_schema(min_length=least or None)
+        )
+    )
+
+
+Text = Annotated[str, _visible()]
 """A string with control characters and undecodable bytes spelled out."""
 
-Bytes = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
+SomeText = Annotated[str, _visible(least=1)]
+"""The same, and not empty."""
+
+Bytes = Annotated[int, _Checked(core_schema.int_schema(strict=True, ge=0, le=LARGEST))]
 """Whole bytes in a host or a report."""
 
-Count = Annotated[int, Field(strict=True, ge=0)]
-Percent = Annotated[int, Field(strict=True, ge=0, le=1000)]
+Count = Annotated[int, _Checked(core_schema.int_schema(strict=True, ge=0))]
+Percent = Annotated[int, _Checked(core_schema.int_schema(strict=True, ge=0, le=1000))]
 
 WrittenSize = Annotated[
     int,

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from k3preflight.models.base import Count, Percent, Strict, Text, WrittenSize
+from k3preflight.models.base import Count, Percent, SomeText, Strict, Text, WrittenSize
 
 
 class Basis(StrEnum):
@@ -22,7 +22,7 @@ class Sourced(Strict):
     """A number with where it was published."""
 
     basis: Basis
-    source: Text = Field(min_length=1)
+    source: SomeText
 
 
 class SizeFigure(Sourced):

@@ -49,15 +49,16 @@ class Host(Document):
     name: Text | None = None
     probed_at: Text | None = None
     profiles: tuple[Text, ...] = ()
-    system: System = System()
-    memory: Memory = Memory()
-    cpu: Cpu = Cpu()
+    # Made unchecked: checking would compile each on its own, besides with the host.
+    system: System = System.model_construct()
+    memory: Memory = Memory.model_construct()
+    cpu: Cpu = Cpu.model_construct()
     tools: tuple[Tool, ...] = ()
     gpus: tuple[Gpu, ...] | None = None
     graphics: tuple[Text, ...] = ()
     places: tuple[Place, ...] = ()
     volumes: tuple[Volume, ...] = ()
-    disk: Disk = Disk()
+    disk: Disk = Disk.model_construct()
     storage: Storage | None = None
     unknown: tuple[Unknown, ...] = ()
 
