@@ -7,6 +7,7 @@ import pytest
 
 from disks import small_choice, small_profile
 from k3preflight.cli import run
+from k3preflight.probe.digests import behind
 
 
 @pytest.fixture(autouse=True)
@@ -110,3 +111,33 @@ def test_what_is_only_missing_has_nothing_to_delete(
     out = capsys.readouterr().out
     assert "Delete" not in out
     assert "Start the same download again" in out
+
+
+@pytest.mark.parametrize("name", ["caf\udce9", "a\x1b[31mb", "back\\slash"])
+def test_a_path_that_cannot_be_shown_as_it_is_is_read_all_the_same(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    folder = model.rename(tmp_path / name)
+    assert verify(tmp_path, folder, "--sha256") == 0
+    out = capsys.readouterr().out
+    assert "digests: 99 match" in out
+    assert "\x1b" not in out
+
+
+def test_a_file_that_vanished_is_named_as_it_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "a\x1bb").mkdir()
+    assert behind(f"{tmp_path}/a\\x1bb/c") == tmp_path / "a\x1bb" / "c"
+    assert behind(f"{tmp_path}/none\\x1b/c") == tmp_path / "none\\x1b" / "c"
+
+
+def test_a_place_that_is_none_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    assert verify(tmp_path, file) == 1
+    out = capsys.readouterr().out
+    assert f"{file} is a file, not a directory" in out
+    assert "missing" not in out
+    assert "Name the directory the download went to" in out
+    assert verify(tmp_path, tmp_path / "nowhere") == 1
+    out = capsys.readouterr().out
+    assert "missing: all of them" in out

@@ -1,14 +1,13 @@
 """What verify does between the probe and the page: sort the files, read them, compare digests."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from k3preflight.assess.here import here
 from k3preflight.errors import UndeterminedError
 from k3preflight.models.disk import Found, Place
 from k3preflight.models.profile import Artifact, Profile
 from k3preflight.models.verified import Broken, Verified
-from k3preflight.probe.digests import left_beside, matches
+from k3preflight.probe.digests import behind, left_beside, matches
 from k3preflight.probe.disk import DiskFacts
 from k3preflight.render.progress import progress
 from k3preflight.units import exact, gb
@@ -31,7 +30,9 @@ def inventory(profile: Profile, facts: DiskFacts) -> tuple[Verified, ...]:
                 )
                 raise UndeterminedError(f"{artifact.role}: {why}")
         there = here(artifact, places)
-        if artifact.obtained == "derive" and not there.whole and not there.wrong:
+        problem = next((place.problem for place in places if place.problem), None)
+        made = there.whole or there.wrong or problem
+        if artifact.obtained == "derive" and not made:
             continue
         unwritten = [item for item in there.whole if item.written is False]
         good = tuple(item for item in there.whole if item.written is not False)
@@ -47,6 +48,7 @@ def inventory(profile: Profile, facts: DiskFacts) -> tuple[Verified, ...]:
                     *(Broken(item.path, "has parts that were never written") for item in unwritten),
                 ),
                 digests=_digests(artifact, good, places),
+                problem=problem,
             )
         )
     return tuple(parts)
@@ -73,7 +75,7 @@ def _digests(
 
 def _recorded(item: Found, places: list[Place]) -> Iterator[str]:
     for place in places:
-        digest = left_beside(Path(place.path), item.name, Path(item.path))
+        digest = left_beside(behind(place.path), item.name, behind(item.path))
         if digest:
             yield digest
 
@@ -86,7 +88,7 @@ def digests(part: Verified) -> Verified:
         for item in known:
             digest = part.digests[item.path] or ""
             try:
-                if not matches(Path(item.path), digest, advance):
+                if not matches(behind(item.path), digest, advance):
                     broken.append(Broken(item.path, f"has another digest than {digest}"))
             except OSError as error:
                 broken.append(Broken(item.path, f"cannot be read: {error.strerror}"))

@@ -7,6 +7,7 @@ from pydantic import Field
 from k3preflight.models.base import Bytes, Count, Document, Text
 from k3preflight.models.machine import Source
 from k3preflight.models.names import Role
+from k3preflight.text import visible
 
 Client = Literal["hf-local-dir", "hf-cache", "llama-cache"]
 VolumeKind = Literal["local", "network", "fuse", "ram", "overlay", "image", "unknown"]
@@ -40,7 +41,7 @@ class WantedPlace(Document):
     @property
     def key(self) -> str:
         """What tells it from other wanted places."""
-        return f"{self.profile} {self.role} {self.requested}"
+        return visible(f"{self.profile} {self.role} {self.requested}")
 
 
 class Found(Document):

@@ -14,7 +14,10 @@ class Broken(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """One artifact's files. `digests` by path; `compared` is how many of them match."""
+    """One artifact's files. `digests` by path; `compared` is how many of them match.
+
+    `problem` says why nothing can be where it was looked for.
+    """
 
     role: Role
     paths: tuple[str, ...]
@@ -24,8 +27,9 @@ class Verified(NamedTuple):
     broken: tuple[Broken, ...]
     digests: dict[str, str | None]
     compared: int = 0
+    problem: str | None = None
 
     @property
     def whole(self) -> bool:
         """Whether nothing is missing and nothing broken."""
-        return not self.missing and not self.broken
+        return not self.problem and not self.missing and not self.broken

@@ -4,11 +4,25 @@ import hashlib
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+from k3preflight.text import visible
 
 _CHUNK = 16 * 2**20
 _SHA256 = re.compile(r"^[0-9a-f]{64}$")
 _GIT = re.compile(r"^[0-9a-f]{40}$")
+
+
+def behind(shown: str) -> Path:
+    """The path that was made safe to show; as it is shown where no entry looks so."""
+    path = Path(shown)
+    if "\\" not in shown or path.exists():
+        return path
+    found = behind(str(path.parent))
+    with suppress(OSError, StopIteration):
+        return next(entry for entry in found.iterdir() if visible(entry.name) == path.name)
+    return found / path.name
 
 
 def left_beside(directory: Path, name: str, path: Path) -> str | None:
