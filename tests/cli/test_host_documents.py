@@ -152,6 +152,7 @@ USAGE = {
     "broken": ('{"schema', "f: not a host document: the document: Invalid JSON"),
     "not an object": ("[]", "Input should be an object"),
     "an indented array": (json.dumps([{}, {}], indent=2), "not a host document"),
+    "text of several lines": ("Dear host,\nhow are you?\nYours", "f: not a host document: "),
     "empty": ("", "f: not a host document: it is empty"),
     "blank": ("\n \n", "f: not a host document: it is empty"),
     "a key missing": ("{}", "tool_version: Field required"),

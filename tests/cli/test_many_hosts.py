@@ -56,7 +56,8 @@ def reports(out: str) -> list[Any]:
 )
 @pytest.mark.parametrize("form", ["table", "ndjson"])
 def test_every_host_must_pass(k3: Command, kinds: str, fail_on: str, code: int, form: str) -> None:
-    stream = "".join("not JSON\n" if kind == "broken" else document(kind) for kind in kinds.split())
+    broken = '{"no": "host"}\n'
+    stream = "".join(broken if kind == "broken" else document(kind) for kind in kinds.split())
     done = k3(*CHECK, "--host", "-", "--fail-on", fail_on, "--format", form, stdin=stream)
     assert (done.exit, done.err) == (code, "")
 

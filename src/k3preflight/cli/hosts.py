@@ -22,6 +22,7 @@ MOST_ENTRIES = 1000  # places, volumes or unknown facts; judging more takes minu
 LONGEST_SKIPPED = 64 * LARGEST_DOCUMENT  # a line longer than this has no end worth waiting for
 SUFFIXES = (".json", ".ndjson", ".jsonl")  # what is read of a directory
 
+_BEGINS = (b"{", codecs.BOM_UTF8)
 _HINT = "k3preflight probe prints one; k3preflight schema host is its format."
 
 
@@ -102,12 +103,15 @@ def _directory(source: str) -> Iterator[Document]:
 
 
 def _stream(stream: BinaryIO, name: str) -> Iterator[Document]:
-    """The documents of one file, each named by its line where there is more than one."""
+    """The documents of one file, each named by its line where there is more than one.
+
+    A file that does not even begin like documents is one that is broken, however many its lines.
+    """
     documents = _split(_lines(stream))
     first, second = next(documents, None), next(documents, None)
     if first is None:
         yield BrokenDocument(name, f"{name}: not a host document: it is empty")
-    elif second is None:
+    elif second is None or not any(raw.startswith(_BEGINS) for _, raw in (first, second)):
         yield _document(name, first[1])
     else:
         for line, raw in chain((first, second), documents):
