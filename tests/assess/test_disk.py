@@ -1,12 +1,17 @@
 """Capacity and everything around it: facts, and what is concluded from them."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from disks import small_choice
 from factory import GB, choices, host
 from k3preflight.assess import assess, too_small
-from k3preflight.assess.download import duration
+from k3preflight.assess.case import Case
+from k3preflight.assess.download import client, duration
+from k3preflight.assess.layout import REST, lay
 from k3preflight.models.disk import (
     Disk,
     Elsewhere,
@@ -259,6 +264,48 @@ def test_a_spread_over_an_unknown_drive_is_unknown_or_fails() -> None:
     assert {item.status for item in outcomes} == {Status.UNKNOWN, Status.PASS}
 
 
+def test_a_shard_on_a_drive_of_unknown_room_is_laid_like_any_other() -> None:
+    machine = spread(None, 2000 * GB)
+    name = next(iter(FILES))
+    there = machine.places[0].model_copy(update={"presence": Presence(files=(found(name),))})
+    machine = machine.model_copy(update={"places": (there, machine.places[1])})
+    outcomes = judge(machine)[CheckId.DISK_CAPACITY]
+    assert {item.status for item in outcomes} == {Status.UNKNOWN, Status.PASS}
+    (passed,) = [item for item in outcomes if item.status is Status.PASS]
+    assert passed.budget is not None
+    assert passed.budget.need == NEED  # none of it is left to the other drive
+
+
+def test_where_every_file_is_listed_no_others_are_laid(tmp_path: Path) -> None:
+    """Rabbit lists less than its checkpoint's size, the small profile all of it."""
+    scenario = small_choice(tmp_path).scenarios[0]
+    places = tuple(
+        place.model_copy(update={"profile": "small"})
+        for place in spread(1000 * GB, 1000 * GB).places
+    )
+    machine = spread(1000 * GB, 1000 * GB).model_copy(update={"places": places})
+    shares = lay(Case(scenario, machine, Policy())).shares
+    laid = sorted(name for (share,) in shares.values() for name in share.files)
+    assert laid == sorted(scenario.profile.checkpoint.files)
+    listed = choices("rabbit")[0].scenarios[0]
+    shares = lay(Case(listed, spread(1000 * GB, 1000 * GB), Policy())).shares
+    assert REST in [name for (share,) in shares.values() for name in share.files]
+
+
+def test_a_place_for_what_the_profile_no_longer_has_changes_nothing() -> None:
+    """A document may come from a release whose profile had one artifact more."""
+    name = next(iter(FILES))
+    presence = Presence(files=(found(name, 5),), partials=(partial("a.incomplete", GB),))
+    known = changed(host(free=NEED - GB, profiles=("rabbit",)), presence=presence)
+    (place,) = known.places
+    trunk = place.model_copy(update={"role": Role.TRUNK, "path": "/data/k3/trunk"})
+    more = known.model_copy(update={"places": (place, trunk)})
+    for check in (CheckId.DISK_CAPACITY, CheckId.DOWNLOAD_PRESENT):
+        (expected,) = judge(known)[check]
+        assert judge(more)[check] == (expected,)
+        assert f"rm -- /data/k3/a.incomplete /data/k3/{name}" in (expected.remedy or "")
+
+
 def test_shards_already_there_stay() -> None:
     machine = spread(1000 * GB, 1000 * GB)
     names = list(FILES)[:40]
@@ -406,6 +453,25 @@ def test_the_scripts_own_demand() -> None:
     assert "hf download moonshotai/Kimi-K3 --local-dir /data/k3" in (refused.remedy or "")
     assert "HF_XET_HIGH_PERFORMANCE" in refused.message
     assert demand(host(free=None)).status is Status.SKIP
+
+
+def test_a_script_that_demands_no_room_is_still_not_the_way() -> None:
+    (choice,) = choices("kimi-k3-in-c:laptop")
+    profile = choice.scenarios[0].profile
+    script = profile.download.demand
+    assert script is not None
+    download = profile.download.model_copy(
+        update={"demand": script.model_copy(update={"free": None})}
+    )
+    scenario = choice.scenarios[0]._replace(
+        profile=profile.model_copy(update={"download": download})
+    )
+    outcome = next(client(Case(scenario, host(free=1), Policy())))
+    assert outcome.status is Status.PASS
+    assert outcome.message == (
+        "./scripts/download-model.sh; it also turns on HF_XET_HIGH_PERFORMANCE"
+    )
+    assert "hf download moonshotai/Kimi-K3 --local-dir /data/k3" in (outcome.remedy or "")
 
 
 @pytest.mark.parametrize(
