@@ -103,6 +103,32 @@ def test_a_pass_that_hangs_on_orphans_warns_with_the_command() -> None:
     assert one(roomy, CheckId.DISK_CAPACITY).status is Status.PASS
 
 
+def test_what_is_of_no_use_is_deleted_of_every_artifact() -> None:
+    machine = host(profiles=("kimi-k3-in-c",))
+    checkpoint, trunk = machine.places
+    orphan = Presence(partials=(partial("a.incomplete", 50 * GB),))
+    wrong = Found(
+        name="trunk.bin",
+        path="/data/k3/trunk/trunk.bin",
+        bytes=60 * GB,
+        allocated=60 * GB,
+        inode="t",
+    )
+    places = (
+        checkpoint.model_copy(update={"presence": orphan}),
+        trunk.model_copy(update={"presence": Presence(files=(wrong,))}),
+    )
+    need = one(machine, CheckId.DISK_CAPACITY, "kimi-k3-in-c:laptop").budget
+    assert need is not None
+    machine = changed(machine, volume={"free": need.need - 110 * GB})
+    machine = machine.model_copy(update={"places": places})
+    found_ = one(machine, CheckId.DISK_CAPACITY, "kimi-k3-in-c:laptop")
+    assert found_.status is Status.WARN
+    assert found_.budget is not None
+    assert found_.budget.gap == 0
+    assert "rm -- /data/k3/a.incomplete /data/k3/trunk/trunk.bin" in (found_.remedy or "")
+
+
 def test_many_orphans_are_deleted_in_turns() -> None:
     many = tuple(partial(f"{number}.incomplete", GB) for number in range(30))
     remedy = one(with_files(NEED - 30 * GB, partials=many), CheckId.DISK_CAPACITY).remedy or ""

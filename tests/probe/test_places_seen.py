@@ -92,4 +92,7 @@ def test_without_a_current_directory_a_path_stands_as_it_is(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert absolute("k3") == "k3"
+
+
+def test_the_home_of_an_unknown_user_stands_as_it_is() -> None:
     assert absolute("~nobody-of-this-name/k3") == "~nobody-of-this-name/k3"
