@@ -128,6 +128,7 @@ def test_volumes_that_prove_to_be_one_are_counted_once(
     )
     assert [place.volume for place in found.places] == [first.id] * 3 + ["/proc"]
     assert [place.trial and place.trial.created for place in found.places] == [True] * 3 + [False]
+    assert [place.trial and place.trial.sized for place in found.places] == [True] * 3 + [None]
     untried = probe_disk(asked.model_copy(update={"write_probe": False}), Root(tmp_path))
     assert len(untried.volumes) == 4
     assert all(list(folder.iterdir()) == [] for folder in folders)
