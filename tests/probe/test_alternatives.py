@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 import factory
+from k3preflight.probe import alternatives
 from k3preflight.probe.alternatives import with_alternatives
 from replay import replay
 
@@ -12,8 +15,12 @@ def test_without_a_mount_table_there_are_no_others(tmp_path: Path) -> None:
     assert with_alternatives(host, replay(tmp_path, {})) == host
 
 
-def test_only_local_volumes_that_can_be_written_are_others(tmp_path: Path) -> None:
-    folders = {name: tmp_path / name for name in ("disk", "readonly", "server", "known", "same")}
+def test_only_local_volumes_that_can_be_written_are_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("disk", "readonly", "server", "known", "same", "boot")
+    folders = {name: tmp_path / name for name in names}
+    monkeypatch.setattr(alternatives, "_SYSTEM", (str(folders["boot"]),))
     for folder in folders.values():
         folder.mkdir()
     table = (
@@ -23,7 +30,7 @@ def test_only_local_volumes_that_can_be_written_are_others(tmp_path: Path) -> No
         f"4 0 400:4 / {folders['known']} rw - ext4 /dev/sdd1 rw\n"
         f"5 0 400:4 / {folders['same']} rw - ext4 /dev/sdd1 rw\n"
         f"6 0 400:6 / {tmp_path}/not-there rw - ext4 /dev/sde1 rw\n"
-        "7 0 400:7 / /boot/efi rw - ext4 /dev/sdf1 rw\n"
+        f"7 0 400:7 / {folders['boot']} rw - ext4 /dev/sdf1 rw\n"
     )
     root = replay(tmp_path / "machine", {"/proc/self/mountinfo": table})
     host = factory.host()

@@ -44,8 +44,9 @@ def test_with_a_local_directory_it_stands_in_the_metadata(tmp_path: Path) -> Non
         )
 
 
-def test_a_folder_named_blobs_is_not_yet_a_cache(tmp_path: Path) -> None:
-    path = tmp_path / "blobs" / "model.safetensors"
+@pytest.mark.parametrize(("folder", "name"), [("blobs", "model.safetensors"), ("files", SHA256)])
+def test_a_digest_is_a_digest_only_among_blobs(tmp_path: Path, folder: str, name: str) -> None:
+    path = tmp_path / folder / name
     path.parent.mkdir()
     path.write_bytes(CONTENT)
-    assert left_beside(path.parent, path.name, path) is None
+    assert left_beside(path.parent, name, path) is None
