@@ -156,8 +156,8 @@ def test_130_interrupted(environment: dict[str, str], tmp_path: Path) -> None:
     )
     writer = os.open(fifo, os.O_WRONLY)  # returns once the command has opened the other end
     process.send_signal(signal.SIGINT)
+    os.close(writer)  # or a read that begins as the signal arrives would wait on, unaware of it
     out, err = process.communicate(timeout=60)
-    os.close(writer)
     assert process.returncode == 130
     assert out == b""
     assert b"Traceback" not in err
