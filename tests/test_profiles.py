@@ -122,6 +122,11 @@ def write(folder: Path, text: str, name: str = "mine.toml") -> Path:
         ("schema_version = 1", "schema_version = ", "not valid TOML"),
         ("schema_version = 1", 'schema_version = 1\nname = "x"', "name: not a key"),
         ("schema_version = 1", 'schema_version = 1\ndefault_preset = "x"', "no presets are"),
+        (
+            "experts_per_token = 16\n",
+            "",
+            "slots_per_layer says nothing without experts_per_token",
+        ),
     ],
 )
 def test_a_bad_file_is_refused_with_file_key_and_reason(
@@ -136,6 +141,17 @@ def test_a_bad_file_is_refused_with_file_key_and_reason(
 
 
 PRESET = '\n[[presets]]\nname = "{}"\nparts = []\n'
+COMPUTE = """
+[[traffic.compute]]
+release = "v1"
+low = 2.0
+mid = 1.0
+high = 3.0
+cpu = "A CPU"
+cores = 8
+basis = "project-reported"
+source = "x"
+"""
 SECOND_CHECKPOINT = """
 [[artifacts]]
 role = "checkpoint"
@@ -152,9 +168,10 @@ size = { bytes = 1, basis = "exact", source = "x" }
         (PRESET.format("a") * 2, "a name is given twice"),
         (PRESET.format("a"), "default_preset None is none of ['a']"),
         (SECOND_CHECKPOINT, "a role is given twice"),
+        (COMPUTE, "compute v1: low, mid and high are not in this order"),
     ],
 )
-def test_presets_and_roles_are_given_once(tmp_path: Path, text: str, reason: str) -> None:
+def test_what_is_added_to_a_file_must_agree_with_it(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(UsageError) as refused:
         read_profile(write(tmp_path, RABBIT + text))
     assert reason in refused.value.message

@@ -2,6 +2,7 @@
 
 from factory import GB, host, report
 from k3preflight.assess import assess
+from k3preflight.assess.choice import NOTHING_FITS
 from k3preflight.models.names import CheckId, Status
 from k3preflight.models.report import Policy, Verdict
 from k3preflight.profiles import catalog, choose, unchosen
@@ -114,6 +115,12 @@ def test_a_smaller_quant_whose_minimum_is_not_published_may_fit() -> None:
 def test_the_smallest_quant_there_is_is_named_where_none_fits() -> None:
     smallest, _ = suggested(100, 900)
     assert smallest.startswith("The smallest quant is ud-q1-0: short by")
+
+
+def test_without_a_quant_to_look_at_only_the_way_out_is_named() -> None:
+    full = tuple(choose(["rabbit"], catalog()))
+    found = assess(full, host(100 * GB, 8 * GB), Policy(), named=False).verdict
+    assert found.advice == (NOTHING_FITS,)
 
 
 def test_a_scenario_asked_for_twice_is_one_option() -> None:

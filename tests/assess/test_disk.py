@@ -1,74 +1,21 @@
 """Capacity and everything around it: facts, and what is concluded from them."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from factory import GB, choices, host
 from k3preflight.assess import assess, too_small
-from k3preflight.assess.download import duration
 from k3preflight.models.disk import (
     Disk,
-    Elsewhere,
     Found,
-    Partial,
-    Place,
     Presence,
-    Scratch,
     Trial,
     Under,
     Volume,
 )
-from k3preflight.models.host import Host, Unknown
+from k3preflight.models.host import Unknown
 from k3preflight.models.names import CheckId, Role, Sizes, Status
-from k3preflight.models.report import Finding, Policy
-from k3preflight.profiles import catalog, choose
-
-RABBIT = choose(["rabbit"], catalog())[0].scenarios[0].profile
-FILES = RABBIT.checkpoint.files
-NEED = 1_795_148_832_049  # 1,560,998,984,390 with 15%
-
-
-def judge(
-    machine: Host, name: str = "rabbit", **policy: object
-) -> dict[CheckId, tuple[Finding, ...]]:
-    report = assess(choices(name), machine, Policy.model_validate(policy))
-    return {check: report.assessments[0].of(check) for check in CheckId}
-
-
-def one(machine: Host, check: CheckId, name: str = "rabbit", **policy: object) -> Finding:
-    (found,) = judge(machine, name, **policy)[check]
-    return found
-
-
-def found(name: str, size: int | None = None, **more: object) -> Found:
-    size = FILES[name] if size is None else size
-    facts = {
-        "name": name,
-        "path": f"/data/k3/{name}",
-        "bytes": size,
-        "allocated": size,
-        "inode": name,
-    }
-    return Found.model_validate(facts | {"inode": name} | more)
-
-
-def partial(name: str, size: int, *, live: bool = False, resumes: bool = False) -> Partial:
-    return Partial(path=f"/data/k3/{name}", allocated=size, live=live, resumes=resumes, inode=name)
-
-
-def changed(machine: Host, *, volume: dict[str, object] | None = None, **place: object) -> Host:
-    return machine.model_copy(
-        update={
-            "places": tuple(item.model_copy(update=place) for item in machine.places),
-            "volumes": tuple(item.model_copy(update=volume or {}) for item in machine.volumes),
-        }
-    )
-
-
-def with_files(free: int, *files: Found, partials: tuple[Partial, ...] = ()) -> Host:
-    presence = Presence(files=files, partials=partials)
-    return changed(host(free=free), presence=presence)
+from k3preflight.models.report import Policy
+from rabbit import FILES, NEED, changed, found, judge, one, partial, with_files
 
 
 def test_need_and_have_to_the_byte() -> None:
@@ -98,30 +45,37 @@ def test_a_pass_that_hangs_on_orphans_warns_with_the_command() -> None:
     assert one(roomy, CheckId.DISK_CAPACITY).status is Status.PASS
 
 
+def test_what_is_of_no_use_is_deleted_of_every_artifact() -> None:
+    machine = host(profiles=("kimi-k3-in-c",))
+    checkpoint, trunk = machine.places
+    orphan = Presence(partials=(partial("a.incomplete", 50 * GB),))
+    wrong = Found(
+        name="trunk.bin",
+        path="/data/k3/trunk/trunk.bin",
+        bytes=60 * GB,
+        allocated=60 * GB,
+        inode="t",
+    )
+    places = (
+        checkpoint.model_copy(update={"presence": orphan}),
+        trunk.model_copy(update={"presence": Presence(files=(wrong,))}),
+    )
+    need = one(machine, CheckId.DISK_CAPACITY, "kimi-k3-in-c:laptop").budget
+    assert need is not None
+    machine = changed(machine, volume={"free": need.need - 110 * GB})
+    machine = machine.model_copy(update={"places": places})
+    found_ = one(machine, CheckId.DISK_CAPACITY, "kimi-k3-in-c:laptop")
+    assert found_.status is Status.WARN
+    assert found_.budget is not None
+    assert found_.budget.gap == 0
+    assert "rm -- /data/k3/a.incomplete /data/k3/trunk/trunk.bin" in (found_.remedy or "")
+
+
 def test_many_orphans_are_deleted_in_turns() -> None:
     many = tuple(partial(f"{number}.incomplete", GB) for number in range(30))
     remedy = one(with_files(NEED - 30 * GB, partials=many), CheckId.DISK_CAPACITY).remedy or ""
     assert remedy.count(".incomplete") == 20
     assert "10 more" in remedy
-
-
-@given(st.lists(st.integers(0, 100), min_size=3, max_size=20), st.integers(-5, 5))
-@settings(max_examples=30, deadline=None)
-def test_a_download_never_changes_the_verdict(steps: list[int], spare: int) -> None:
-    names = list(FILES)
-    statuses = set()
-    for done in sorted(steps):
-        whole = names[: min(done, 90)]
-        growing = tuple(
-            partial(f"{name}.incomplete", FILES[name] * (done % 7) // 7, live=True)
-            for name in names[len(whole) : len(whole) + 16]
-        )
-        used = sum(FILES[name] for name in whole) + sum(item.allocated for item in growing)
-        machine = with_files(
-            max(0, NEED + spare - used), *(found(name) for name in whole), partials=growing
-        )
-        statuses.add(one(machine, CheckId.DISK_CAPACITY).status)
-    assert statuses == {Status.PASS if spare >= 0 else Status.FAIL}
 
 
 def test_a_sparse_file_is_wrong_and_counts_what_it_takes() -> None:
@@ -131,40 +85,6 @@ def test_a_sparse_file_is_wrong_and_counts_what_it_takes() -> None:
     present = one(machine, CheckId.DOWNLOAD_PRESENT)
     assert present.status is Status.WARN
     assert "on disk" in present.message
-
-
-def test_unwritten_and_unverifiable_files_are_said() -> None:
-    first, second = list(FILES)[:2]
-    machine = with_files(NEED, found(first, written=False), found(second, verified=False))
-    present = one(machine, CheckId.DOWNLOAD_PRESENT)
-    assert "never written" in present.message
-    assert "allocation cannot be verified here" in present.message
-    assert "verify rabbit --sha256" in (present.remedy or "")
-
-
-def test_partials_that_llama_goes_on_from() -> None:
-    machine = with_files(NEED, partials=(partial("x.downloadInProgress", GB, resumes=True),))
-    assert "will be continued" in one(machine, CheckId.DOWNLOAD_PRESENT).message
-    took = one(machine, CheckId.DOWNLOAD_TIME, link=10**9).message
-    assert took.startswith("1,560.00 GB to download")
-    published = one(machine, CheckId.DOWNLOAD_TIME, link=10**9, sizes=Sizes.PUBLISHED).message
-    assert published.startswith("1,560.00 GB to download")  # its own figure, nothing credited
-
-
-def test_files_elsewhere_and_git_lfs() -> None:
-    presence = Presence(
-        elsewhere=(Elsewhere(path="/other", files=3, bytes=GB),), git_lfs="/data/k3/.git/lfs"
-    )
-    present = one(changed(host(), presence=presence), CheckId.DOWNLOAD_PRESENT)
-    assert "3 whole files (1.00 GB) lie in /other" in present.message
-    assert present.status is Status.WARN
-    assert "second time" in present.message
-
-
-def test_presence_nobody_looked_at() -> None:
-    present = one(host(), CheckId.DOWNLOAD_PRESENT)
-    assert present.status is Status.SKIP
-    assert one(host(), CheckId.DOWNLOAD_PRESENT, free_disk=GB).status is Status.SKIP
 
 
 def test_ways_out_of_a_shortfall() -> None:
@@ -210,76 +130,18 @@ def test_btrfs_under_five_percent_warns() -> None:
     assert one(far, CheckId.DISK_CAPACITY).status is Status.PASS
 
 
-def spread(*frees: int | None) -> Host:
-    volumes = tuple(Volume(id=f"/v{index}", free=free) for index, free in enumerate(frees))
-    places = tuple(
-        Place(
-            profile="rabbit",
-            role=Role.CHECKPOINT,
-            requested=f"/v{index}/k3",
-            decided_by="--place checkpoint",
-            path=f"/v{index}/k3",
-            resolved=f"/v{index}/k3",
-            measured=f"/v{index}",
-            writable=True,
-            volume=f"/v{index}",
-        )
-        for index in range(len(frees))
-    )
-    return host(profiles=("rabbit",)).model_copy(update={"volumes": volumes, "places": places})
-
-
-def test_whole_shards_are_laid_on_two_drives() -> None:
-    outcomes = judge(spread(1000 * GB, 1000 * GB))[CheckId.DISK_CAPACITY]
-    assert [item.status for item in outcomes] == [Status.PASS, Status.PASS]
-    needs = [item.budget.need for item in outcomes if item.budget]
-    assert NEED <= sum(needs) <= NEED + 1
-    report = assess(choices("rabbit"), spread(1000 * GB, 1000 * GB), Policy())
-    lines = [line.run for line in report.assessments[0].commands]
-    names = " ".join(line for line in lines if line.startswith("hf download"))
-    assert all(names.count(name) == 1 for name in FILES)
-    assert "--shard-dirs /v0/k3,/v1/k3" in lines[-1]
-
-
-def test_what_cannot_be_laid_is_told() -> None:
-    outcomes = judge(spread(1000 * GB, 500 * GB))[CheckId.DISK_CAPACITY]
-    (failed,) = [item for item in outcomes if item.status is Status.FAIL]
-    assert failed.subject == "checkpoint"
-    assert failed.budget is not None
-    assert failed.budget.gap
-    assert "find no room" in failed.message
-    # The sum of the two would do; whole files do not.
-    shard = 16_990_916_912 * 115 // 100
-    tight = judge(spread(NEED - shard + 10**9, shard - 10**9))[CheckId.DISK_CAPACITY]
-    assert Status.FAIL in {item.status for item in tight}
-
-
-def test_a_spread_over_an_unknown_drive_is_unknown_or_fails() -> None:
-    outcomes = judge(spread(None, 2000 * GB))[CheckId.DISK_CAPACITY]
-    assert {item.status for item in outcomes} == {Status.UNKNOWN, Status.PASS}
-
-
-def test_shards_already_there_stay() -> None:
-    machine = spread(1000 * GB, 1000 * GB)
-    names = list(FILES)[:40]
-    presence = Presence(files=tuple(found(name) for name in names))
-    places = (machine.places[0], machine.places[1].model_copy(update={"presence": presence}))
-    machine = machine.model_copy(update={"places": places})
-    report = assess(choices("rabbit"), machine, Policy())
-    (second,) = [
-        line.run
-        for line in report.assessments[0].commands
-        if line.run.endswith("--local-dir /v1/k3")
-    ]
-    assert all(name in second for name in names)
-
-
-def test_two_directories_on_one_volume_are_one_need() -> None:
-    machine = spread(2000 * GB, 1)
-    places = tuple(item.model_copy(update={"volume": "/v0"}) for item in machine.places)
-    machine = machine.model_copy(update={"places": places})
-    (only,) = judge(machine)[CheckId.DISK_CAPACITY]
-    assert only.status is Status.PASS
+def test_a_place_for_what_the_profile_no_longer_has_changes_nothing() -> None:
+    """A document may come from a release whose profile had one artifact more."""
+    name = next(iter(FILES))
+    presence = Presence(files=(found(name, 5),), partials=(partial("a.incomplete", GB),))
+    known = changed(host(free=NEED - GB, profiles=("rabbit",)), presence=presence)
+    (place,) = known.places
+    trunk = place.model_copy(update={"role": Role.TRUNK, "path": "/data/k3/trunk"})
+    more = known.model_copy(update={"places": (place, trunk)})
+    for check in (CheckId.DISK_CAPACITY, CheckId.DOWNLOAD_PRESENT):
+        (expected,) = judge(known)[check]
+        assert judge(more)[check] == (expected,)
+        assert f"rm -- /data/k3/a.incomplete /data/k3/{name}" in (expected.remedy or "")
 
 
 @pytest.mark.parametrize(
@@ -393,69 +255,6 @@ def test_a_barrier_is_named() -> None:
         update={"unknown": (Unknown(fact="places.rabbit.checkpoint.writable", reason="it hangs"),)}
     )
     assert "it hangs" in one(unknown, CheckId.DISK_WRITABLE).message
-
-
-def test_the_scripts_own_demand() -> None:
-    def demand(machine: Host) -> Finding:
-        found_ = judge(machine, "kimi-k3-in-c")[CheckId.DOWNLOAD_CLIENT]
-        return next(item for item in found_ if item.subject == "./scripts/download-model.sh")
-
-    assert demand(host(free=1_560_936_091_448)).status is Status.PASS
-    refused = demand(host(free=1_560_936_091_447))
-    assert refused.status is Status.WARN
-    assert "hf download moonshotai/Kimi-K3 --local-dir /data/k3" in (refused.remedy or "")
-    assert "HF_XET_HIGH_PERFORMANCE" in refused.message
-    assert demand(host(free=None)).status is Status.SKIP
-
-
-@pytest.mark.parametrize(
-    ("disk", "status", "word"),
-    [
-        (Disk(scratch=Scratch(path="/x", decided_by="HF_HOME", free=GB)), Status.WARN, "HF_HOME"),
-        (Disk(scratch=Scratch(path="/x", decided_by="d", free=20 * GB)), Status.PASS, "20.00 GB"),
-        (
-            Disk(scratch=Scratch(path="/x", decided_by="d", free=GB, volume="/data")),
-            Status.PASS,
-            "same volume",
-        ),
-        (Disk(high_performance=True), Status.WARN, "HF_XET_HIGH_PERFORMANCE is on"),
-        (Disk(), Status.PASS, "demands nothing"),
-    ],
-)
-def test_where_the_client_writes_besides(disk: Disk, status: Status, word: str) -> None:
-    machine = host(usable=128 * GB, available=63 * GB).model_copy(update={"disk": disk})
-    found_ = one(machine, CheckId.DOWNLOAD_CLIENT)
-    assert found_.status is status
-    assert word in found_.message
-    assert one(machine, CheckId.DOWNLOAD_CLIENT, "ud-iq1-s").status is Status.PASS
-
-
-def test_the_time_of_what_is_missing() -> None:
-    assert one(host(), CheckId.DOWNLOAD_TIME).status is Status.SKIP
-    slow = one(host(), CheckId.DOWNLOAD_TIME, link=125_000_000)
-    assert "3 h 28 min" in slow.message
-    assert "1,000 Mbit/s" in slow.message
-    done = with_files(NEED, *(found(name) for name in FILES))
-    assert "3.13 MB to download" in one(done, CheckId.DOWNLOAD_TIME, link=1000).message
-    published = one(done, CheckId.DOWNLOAD_TIME, link=10**9, sizes=Sizes.PUBLISHED)
-    assert "1,560.00 GB" in published.message
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (59, "59 s"), (60, "1 min 0 s"), (3660, "1 h 1 min"), (90000, "1 d 1 h")],
-)
-def test_durations(seconds: int, text: str) -> None:
-    assert duration(seconds) == text
-
-
-def test_commands_for_a_client_that_finds_its_own_cache() -> None:
-    named = assess(choices("ud-iq1-s"), host(), Policy()).assessments[0].commands
-    assert any(line.run.startswith("LLAMA_CACHE=/data/k3 ") for line in named)
-    own = assess(choices("ud-iq1-s"), changed(host(), own_cache=True), Policy())
-    lines = [line.run for line in own.assessments[0].commands]
-    assert any(line.startswith("./llama.cpp") for line in lines)
-    assert not any("LLAMA_CACHE" in line for line in lines)
 
 
 def test_whether_other_volumes_are_worth_a_look() -> None:

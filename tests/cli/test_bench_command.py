@@ -1,6 +1,7 @@
 """`k3preflight bench` and `probe --bench`, as a user runs them."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,14 @@ def test_a_probe_with_a_bench_is_judged_by_it(
         assert "(measured)" in speed["message"]
     else:
         assert entry["reason"] in speed["message"]
+
+
+def test_a_record_with_a_bench_has_its_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["record", "rabbit", "--dir", str(tmp_path), "--bench"]) == 0
+    (volume,) = tomllib.loads(capsys.readouterr().out)["volumes"]
+    if volume["best_bytes_per_second"] == "":  # this machine's own disk caches
+        assert run(["bench", str(tmp_path), "--format", "json"]) == 3
+    else:
+        assert volume["best_bytes_per_second"] >= volume["random_median_bytes_per_second"] > 0

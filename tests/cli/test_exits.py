@@ -42,6 +42,7 @@ USAGE = [
     (("check", "ud-iq1-s", "--context", "1048577"), "ud-iq1-s takes at most 1,048,576 positions"),
     (("check", "--memory", "128"), "'128' is not a size: write a number and a unit"),
     (("check", "--free-disk", "1,560 GB"), "'1,560 GB' is not a size"),
+    (("check", "--free-disk", "1 GB", "--write-probe"), "--write-probe with --free-disk"),
     (("check", "--headroom", "1.5"), "'1.5' is not a percent"),
     (("check", "--skip", "disk.capacity,disk.size"), "'disk.size' is not a check"),
     (("check", "--ignore", ""), "'' is not a check"),
@@ -155,8 +156,8 @@ def test_130_interrupted(environment: dict[str, str], tmp_path: Path) -> None:
     )
     writer = os.open(fifo, os.O_WRONLY)  # returns once the command has opened the other end
     process.send_signal(signal.SIGINT)
+    os.close(writer)  # or a read that begins as the signal arrives would wait on, unaware of it
     out, err = process.communicate(timeout=60)
-    os.close(writer)
     assert process.returncode == 130
     assert out == b""
     assert b"Traceback" not in err

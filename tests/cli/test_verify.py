@@ -8,6 +8,7 @@ import pytest
 from disks import small_choice, small_profile
 from k3preflight.cli import run
 from k3preflight.probe.digests import behind
+from powerless import powerless
 
 
 @pytest.fixture(autouse=True)
@@ -141,3 +142,40 @@ def test_a_place_that_is_none_says_so(tmp_path: Path, capsys: pytest.CaptureFixt
     assert verify(tmp_path, tmp_path / "nowhere") == 1
     out = capsys.readouterr().out
     assert "missing: all of them" in out
+
+
+def test_a_place_that_may_not_be_looked_at_is_undetermined(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o000)
+    with powerless():
+        assert verify(tmp_path, locked / "deep") == 3
+    assert f"checkpoint: {locked}/deep cannot be looked at: Permission denied" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_file_that_may_not_be_read_is_broken_by_its_digest_alone(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = model / "model-00005-of-000096.safetensors"
+    path.chmod(0o000)
+    with powerless():
+        assert verify(tmp_path, model) == 0
+        assert verify(tmp_path, model, "--sha256") == 1
+    assert f"broken: {path} cannot be read: Permission denied" in capsys.readouterr().out
+
+
+def test_what_is_still_to_be_derived_is_not_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = small_profile(tmp_path, "kimi-k3-in-c")
+    folder = tmp_path / "model"
+    (folder / "trunk").mkdir(parents=True)
+    command = ["verify", "small", "--profile-file", str(profile), "--dir", str(folder)]
+    assert run(command) == 1
+    assert "trunk" not in capsys.readouterr().out
+    (folder / "trunk" / "trunk.bin").write_bytes(b"k")
+    assert run(command) == 1
+    assert f"broken: {folder}/trunk/trunk.bin has " in capsys.readouterr().out

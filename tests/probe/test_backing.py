@@ -1,5 +1,6 @@
 """What lies under a volume, and quotas, replayed from the files and outputs of other machines."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,15 @@ def test_a_thin_pool_is_found_below_its_slaves(tmp_path: Path) -> None:
     for name, uuid in (("dm-4", "LVM-abc"), ("dm-2", "LVM-def-tpool"), ("sda", "")):
         put(tmp_path, f"sys/block/{name}/dm/uuid", uuid + "\n")
         put(tmp_path, f"sys/block/{name}/dm/name", f"vg-{name}\n")
-    for upper, lower in (("dm-4", "dm-2"), ("dm-2", "sda")):
-        (tmp_path / f"sys/block/{upper}/slaves").mkdir()
+    # A snapshot too: the pool is reached by two ways, and told once.
+    put(tmp_path, "sys/block/dm-3/dm/uuid", "LVM-abc-cow\n")
+    for upper, lower in (
+        ("dm-4", "dm-2"),
+        ("dm-4", "dm-3"),
+        ("dm-3", "dm-2"),
+        ("dm-2", "sda"),
+    ):
+        (tmp_path / f"sys/block/{upper}/slaves").mkdir(exist_ok=True)
         (tmp_path / f"sys/block/{upper}/slaves/{lower}").symlink_to(f"../../{lower}")
     link = tmp_path / "sys/dev/block/253:4"
     link.parent.mkdir(parents=True)
@@ -52,6 +60,20 @@ def test_a_partition_of_a_loop_whose_file_is_gone(tmp_path: Path) -> None:
         None,
     )
     assert under.ram
+
+
+def test_a_loop_whose_file_is_there_says_how_it_may_grow(tmp_path: Path) -> None:
+    put(tmp_path, "sys/dev/block/259:1/loop/backing_file", "/images/x.img\n")
+    put(tmp_path, "images/x.img", "k" * 8192)
+    with (tmp_path / "images/x.img").open("r+b") as stream:
+        os.fsync(stream.fileno())  # until then some file systems set no block aside
+        stream.truncate(2**30)
+    (under,) = backing(PARTITION, (), Root(tmp_path))  # no mount table, so no mount either
+    assert (under.path, under.mount_point, under.ram) == ("/images/x.img", None, False)
+    assert 0 < 2**30 - (under.grows or 0) <= 2**20
+    assert under.free
+    (under,) = backing(PARTITION, TABLE, Root(tmp_path))
+    assert under.mount_point == "/"
 
 
 def test_the_windows_drive_under_wsl(tmp_path: Path) -> None:

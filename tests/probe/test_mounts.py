@@ -1,5 +1,7 @@
 """The mount table of recorded machines: which mount, what kind, what is one storage."""
 
+from pathlib import Path
+
 import pytest
 
 from k3preflight.models.disk import Volume
@@ -185,3 +187,23 @@ def test_apfs_volumes_share_their_container() -> None:
         for path in ("/Users/me", "/System/Volumes/Data/x", "/Volumes/T7/k3")
     ]
     assert ids == ["apfs disk3", "apfs disk3", "apfs disk5"]
+
+
+def test_a_layer_whose_upper_directory_is_in_sight_is_one_with_its_disk(tmp_path: Path) -> None:
+    upper = tmp_path / "upper"
+    upper.mkdir()
+    table = parse(
+        f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        f"2 0 8:2 / {tmp_path} rw - xfs /dev/sdb1 rw\n"
+        f"3 0 0:9 / /merged rw - overlay overlay rw,lowerdir=/l,upperdir={upper}\n"
+        f"4 0 0:7 / {upper}/deep rw - overlay overlay rw,lowerdir=/l\n"
+        f"5 0 0:8 / /again rw - overlay overlay rw,lowerdir=/l,upperdir={upper}/deep\n"
+    )
+    (upper / "deep").mkdir()
+
+    def at(path: str) -> tuple[str, str | None]:
+        found = volume_at(Look(path=path, measured=path, space=SPACE), table, Root(tmp_path))
+        return found.storage, found.volume.kind
+
+    assert at("/merged/k3") == ("8:2", "overlay")
+    assert at("/again/k3") == ("0:8", "overlay")  # a layer on a layer: where it ends is not seen

@@ -15,8 +15,10 @@ from k3preflight.assess.here import here
 from k3preflight.models.disk import Presence, WantedPlace
 from k3preflight.models.names import CheckId, Role, Status
 from k3preflight.models.scenario import Choice
-from k3preflight.probe.presence import presence
+from k3preflight.probe.partials import partials_in
+from k3preflight.probe.presence import allocated_of, presence, written_whole
 from k3preflight.probe.root import REAL, Root
+from powerless import powerless
 
 REPOSITORY = "moonshotai/Kimi-K3"
 REVISION = "9f62e4e9fffbd0a83ddd60e1c209d828994b3569"
@@ -263,3 +265,58 @@ def test_a_folder_that_cannot_be_listed_is_unknown(choice: Choice, there: Path) 
     (found,) = findings(judged((choice,), host), CheckId.DOWNLOAD_PRESENT)
     assert found.status is Status.SKIP
     assert "cannot be looked at" in found.message
+
+
+def test_folders_that_may_not_be_passed_are_an_error_and_not_nothing(
+    choice: Choice, there: Path
+) -> None:
+    asked = want(choice)
+    name = asked.files[0].name
+    asked = asked.model_copy(
+        update={"files": (asked.files[0].model_copy(update={"name": f"locked/{name}"}),)}
+    )
+    locked = there / "locked"
+    locked.mkdir(mode=0o000)
+    with powerless(), pytest.raises(PermissionError, match=rf"/{name}'$"):
+        presence(str(there), asked, REAL, "ext4")
+    with powerless(), pytest.raises(PermissionError, match=rf"{name}\.downloadInProgress"):
+        list(partials_in(there, there / "no-cache", "flat_", asked, REAL))
+
+
+def test_what_cannot_be_read_may_be_whole_or_not(choice: Choice, there: Path) -> None:
+    name, size = next(iter(files_of(choice).items()))
+    in_directory(there, name, size)
+    (there / name).chmod(0o000)
+    with powerless():
+        (found,) = seen(choice, there).files
+    assert (found.bytes, found.written) == (size, None)
+
+
+def test_a_file_that_became_a_pipe_meanwhile_tells_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "shard"
+    path.write_bytes(b"k" * 5000)
+    told = path.stat()
+    assert written_whole(path, told, "ext4") is True
+    path.unlink()
+    os.mkfifo(path)
+    assert written_whole(path, told, "ext4") is None
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "allocated", "written"),
+    [("ext4", 0, False), ("xfs", 0, False), ("vfat", 2**20, None), (None, 2**20, None)],
+)
+def test_only_some_file_systems_are_asked_for_holes(
+    tmp_path: Path, filesystem: str | None, allocated: int, *, written: bool | None
+) -> None:
+    path = tmp_path / "sparse"
+    with path.open("wb") as stream:
+        stream.truncate(2**20)
+    told = path.stat()
+    assert allocated_of(told, filesystem) == allocated
+    assert written_whole(path, told, filesystem) is written
+
+
+def test_an_empty_file_has_no_hole(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert written_whole(tmp_path / "empty", (tmp_path / "empty").stat(), "ext4") is True

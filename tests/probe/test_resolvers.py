@@ -181,3 +181,15 @@ def test_each_client_has_its_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", "/h")
     assert decide(want("llama-cache")).path == "/l"
     assert decide(want("hf-cache")).path == "/h"
+
+
+def test_without_a_current_directory_a_relative_variable_stays_relative(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setenv("LLAMA_CACHE", "cache")
+    decided = llama_cache()
+    assert decided.path == "./cache"
+    assert "it moves with the current directory" in (decided.caution or "")

@@ -4,6 +4,8 @@ import _thread
 import ctypes
 import fcntl
 import os
+import resource
+import signal
 import threading
 from pathlib import Path
 
@@ -176,6 +178,28 @@ def test_a_read_that_fails_at_once_is_a_reason(
     assert found.directories[0].reason == "a fresh file cannot be read: Input/output error"
 
 
+def test_shards_that_cannot_all_be_open_are_no_measurement(tmp_path: Path) -> None:
+    for name in "ab":
+        weights(tmp_path / f"{name}.gguf", 8 * 2**20)
+    seen = look(str(tmp_path))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.dup(0)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 1, hard))  # one file more, and no other
+    try:
+        with (
+            pytest.raises(
+                NotMeasurableError, match=rf"^{tmp_path}/[ab]\.gguf cannot be opened: Too many"
+            ),
+            source(seen, "ext4", lambda _done, _total: None, SMALL),
+        ):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert os.dup(0) == lowest  # the one that was opened is closed again
+    os.close(lowest)
+
+
 def test_a_barrier_without_shards_says_both(tmp_path: Path) -> None:
     seen = look(str(tmp_path)).model_copy(update={"barrier": "read-only"})
     assert obstacle(seen) == (
@@ -266,6 +290,16 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interrupt_in_the_first_window_leaves_no_figure(tmp_path: Path) -> None:
+    def tell(step: Step) -> None:
+        if step.what == "random-1":
+            raise KeyboardInterrupt
+
+    (entry,) = probe_storage([str(tmp_path)], tell, QUICK._replace(window=60)).directories
+    assert entry.rates == ()
+    assert entry.reason == "interrupted before it was measured"
+
+
 def test_an_interrupt_while_the_file_is_written_leaves_nothing(tmp_path: Path) -> None:
     def tell(step: Step) -> None:
         assert step.what == "writing a fresh file"
@@ -285,6 +319,26 @@ def test_a_real_interrupt_ends_the_waiting(tmp_path: Path) -> None:
     timer.join()
     assert found.interrupted
     assert found.rates == ()
+
+
+def test_an_interrupt_between_two_threads_ends_those_that_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if len(started) == 3:
+            signal.raise_signal(signal.SIGINT)
+        started.append(thread)
+        start(thread)
+
+    path = weights(tmp_path / "file")
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    found = run(path, 32 * 2**20, window=60)
+    assert found.interrupted
+    assert len(started) == 3
+    assert not any(thread.is_alive() for thread in started)
 
 
 PLAIN = Disks(("8:0",))

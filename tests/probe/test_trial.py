@@ -74,6 +74,11 @@ def test_two_directories_that_are_not_there_share_nothing(tmp_path: Path) -> Non
     assert try_sharing(str(tmp_path / "one"), str(tmp_path)) is None
 
 
+def test_what_reports_no_room_cannot_be_compared(tmp_path: Path) -> None:
+    assert try_sharing(str(tmp_path), "/proc") is None
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_question_asks_for_trials(tmp_path: Path) -> None:
     told = answer(Question(path=str(tmp_path / "new"), write=10**6)).trial
     assert told is not None

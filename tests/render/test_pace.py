@@ -8,7 +8,8 @@ from k3preflight.models.host import Host
 from k3preflight.models.machine import Cpu
 from k3preflight.models.report import Policy
 from k3preflight.models.storage import Bandwidth
-from k3preflight.render import Screen
+from k3preflight.render import Detail, Screen
+from k3preflight.render.markdown import render as markdown
 from k3preflight.render.table import render
 
 FAST = Policy(bandwidth=(Bandwidth(bytes_per_second=6_760_000_000),))
@@ -52,3 +53,10 @@ def test_under_a_second_three_places_are_shown() -> None:
     assert ">=1.4" in page.split()
     page = render(report(host(usable=68 * 10**9), "ud-iq1-s", policy=FAST), Screen(200))
     assert ">=0.330" in page
+
+
+def test_markdown_lists_the_figures_below_the_table_apart_from_what_follows() -> None:
+    lines = markdown(report(host(), "rabbit", policy=FAST), Detail.NORMAL).splitlines()
+    (at,) = [index for index, line in enumerate(lines) if line.startswith("- rabbit, seconds per")]
+    assert "about 3.9 (2.6 to 5.7)" in lines[at]
+    assert (lines[at - 1], lines[at + 1]) == ("", "")

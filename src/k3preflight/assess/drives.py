@@ -80,8 +80,6 @@ def _groups(case: Case) -> list[_Group]:
     """Volumes with the roles on them; those a role is spread over are one group."""
     groups: list[_Group] = []
     for artifact in case.scenario.profile.artifacts:
-        if not _kinds(case, artifact.role):
-            continue
         volumes = _volumes(case, artifact.role)
         roles: tuple[Role, ...] = (artifact.role,)
         apart: list[_Group] = []

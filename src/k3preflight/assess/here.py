@@ -83,13 +83,11 @@ def credit_of(case: Case, places: Iterable[Place]) -> Credit:
     """What is already there at `places`, which lie on one volume."""
     if case.published:
         return Credit()
+    grouped = by_role(places)
     seen = set[str]()
     whole = live = deletable = 0
-    for role, group in by_role(places).items():
-        artifact = case.scenario.profile.artifact(role)
-        if artifact is None:
-            continue
-        there = here(artifact, group)
+    for artifact in case.scenario.profile.artifacts:
+        there = here(artifact, grouped.get(artifact.role, []))
         whole += _bytes(there.whole, seen)
         live += _bytes((*there.live, *there.resumable), seen)
         deletable += _bytes((*there.wrong, *there.orphans), seen)

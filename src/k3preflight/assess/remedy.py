@@ -105,13 +105,12 @@ def _smaller_headroom(short: Shortfall) -> Iterator[str]:
 
 def delete_command(case: Case, places: Iterable[Place]) -> str:
     """The line that deletes orphaned partials and wrong files at `places`; never live ones."""
+    grouped = by_role(places)
     paths: list[str] = []
-    for role, group in by_role(places).items():
-        artifact = case.scenario.profile.artifact(role)
-        if artifact is not None:
-            there = here(artifact, group)
-            paths += [item.path for item in there.orphans]
-            paths += [item.path for item in there.wrong]
+    for artifact in case.scenario.profile.artifacts:
+        there = here(artifact, grouped.get(artifact.role, []))
+        paths += [item.path for item in there.orphans]
+        paths += [item.path for item in there.wrong]
     return rm(list(dict.fromkeys(paths)))
 
 

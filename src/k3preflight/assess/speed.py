@@ -155,18 +155,15 @@ def _sentence(figures: _Figures, drives: Drives, *, failed: bool) -> str:
         text = f"no useful bound ({figures.weak}{rest})"
     if figures.estimate and figures.compute:
         low, mid, high = (seconds(value).removesuffix(" s") for value in figures.estimate)
-        text += f", about {mid} ({low} to {high}) on {_reference(figures)}"
+        text += f", about {mid} ({low} to {high}) on {_reference(figures.compute, figures.cores)}"
     text += f"; {drives.stated}"
     return text + "".join(f"; {caveat}" for caveat in drives.caveats)
 
 
-def _reference(figures: _Figures) -> str:
-    compute = figures.compute
-    if compute is None:
-        return ""
+def _reference(compute: Compute, cores: int | None) -> str:
     text = f"{compute.cpu} with {compute.cores} cores"
-    if figures.cores is not None and 0 < figures.cores < compute.cores:
-        text += f", scaled to the {figures.cores} here"
+    if cores is not None and 0 < cores < compute.cores:
+        text += f", scaled to the {cores} here"
     return text
 
 
@@ -211,7 +208,7 @@ def _inputs(case: Case, figures: _Figures, drives: Drives) -> Iterator[PaceInput
                 name=f"computing a token, {end}",
                 value=value,
                 unit="ms",
-                source=f"{figures.compute.source}; {_reference(figures)}",
+                source=f"{figures.compute.source}; {_reference(figures.compute, figures.cores)}",
             )
 
 

@@ -1,6 +1,7 @@
 """Volumes: what is odd about the file systems that the places lie on."""
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from k3preflight.assess.case import Case, Outcome
 from k3preflight.assess.here import by_role, here
@@ -120,6 +121,8 @@ def _under(under: Under) -> tuple[str, str | None] | None:
                 ),
                 "Keep that much free on the Windows drive that holds the distribution.",
             )
+        case _:
+            assert_never(under.kind)
 
 
 def _notes(volume: Volume) -> str:

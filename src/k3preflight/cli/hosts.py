@@ -179,7 +179,7 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
     A line of which no end is near is the last one.
     """
-    for number in count(1):
+    for number in count(1):  # pragma: no branch - it counts until the stream ends
         line = stream.readline(LARGEST_DOCUMENT + 1)
         passed, rest = 0, line
         while len(line) > LARGEST_DOCUMENT and rest and not rest.endswith(b"\n"):

@@ -133,10 +133,9 @@ def _ask_spawned(questions: Sequence[Question], limit: float) -> list[bytes | No
 def _leave(child: subprocess.Popen[bytes]) -> None:
     """Kill the child and close our ends; it is given a moment to go, and never more."""
     child.kill()
-    for stream in (child.stdin, child.stdout):
+    for stream in filter(None, (child.stdin, child.stdout)):
         with contextlib.suppress(OSError):  # what was still to be written has no reader
-            if stream is not None:
-                stream.close()
+            stream.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(_MOMENT)
 

@@ -8,7 +8,7 @@ import sys
 from k3preflight.models.storage import Mode
 from k3preflight.probe.reading import ALIGNMENT, read_whole
 
-if sys.platform != "win32":
+if sys.platform != "win32":  # pragma: no branch - there is no such module
     import fcntl
 
 _REFUSED = {errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP}

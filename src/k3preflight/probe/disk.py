@@ -116,12 +116,14 @@ def _tried(
         sight = views[by.path]
         if sight and sight.seen:
             paths.setdefault(ids[sight.seen.storage], by.path)
-    couples = list(combinations(paths, 2))
-    told = ask([Question(path=paths[one], shares_with=paths[other]) for one, other in couples])
     by_id = {volume.id: volume for volume in volumes}
     same = dict[str, str]()
-    for (one, other), sight in zip(couples, told, strict=True):
-        if sight and sight.shares and other not in same:
+    for one, other in combinations(paths, 2):
+        if other in same:
+            continue
+        # One after the other: a trial must not see the room that another sets aside.
+        (sight,) = ask([Question(path=paths[one], shares_with=paths[other])])
+        if sight and sight.shares:
             kept = same[other] = same.get(one, one)
             text = f"room set aside on {one} was taken from {other}: counted as one volume"
             by_id[kept] = by_id[kept].model_copy(update={"unsure": text})

@@ -27,11 +27,9 @@ _LOCK = re.compile(r"^\d+: .*?:(\d+) \d+ \S+$", re.MULTILINE)
 
 
 def partials_in(
-    base: Path, repository: Path | None, flat_prefix: str | None, want: WantedPlace, root: Root
+    base: Path, repository: Path, flat_prefix: str, want: WantedPlace, root: Root
 ) -> Iterator[Partial]:
     """The partial files of `want` under `base`, in the folders where its clients keep them."""
-    if want.repository is None:
-        return
     held = _locked_inodes(root)
     now = time.time()
     seen: set[str] = set()
@@ -43,7 +41,7 @@ def partials_in(
 
 
 def _paths(
-    base: Path, repository: Path | None, flat_prefix: str | None, want: WantedPlace
+    base: Path, repository: Path, flat_prefix: str, want: WantedPlace
 ) -> Iterator[tuple[Path, Path | None]]:
     """Where partial files may be, each with the lock its client holds while it writes."""
     names = [file.name for file in want.files]
@@ -52,13 +50,11 @@ def _paths(
     for folder in dict.fromkeys([local, *((local / name).parent for name in names)]):
         for path in _ending(folder, _HUB):
             yield path, locks.get(path.name.partition(".")[0])
-    if repository is not None:
-        locks_folder = repository.parent / ".locks" / repository.name
-        for path in _ending(repository / "blobs", _HUB, _LLAMA):
-            yield path, locks_folder / f"{path.name.partition('.')[0]}.lock"
+    locks_folder = repository.parent / ".locks" / repository.name
+    for path in _ending(repository / "blobs", _HUB, _LLAMA):
+        yield path, locks_folder / f"{path.name.partition('.')[0]}.lock"
     for name in names:
-        flat = [base / (flat_prefix + name.replace("/", "_"))] if flat_prefix else []
-        for final in (base / name, *flat):
+        for final in (base / name, base / (flat_prefix + name.replace("/", "_"))):
             for suffix in _BESIDE:
                 yield final.with_name(final.name + suffix), None
 

@@ -117,7 +117,7 @@ def space_of(directory: str) -> Space:
     Raises:
         OSError: as the system says it.
     """
-    if not hasattr(os, "statvfs"):  # Windows: asked of the directory itself, not of its drive
+    if not hasattr(os, "statvfs"):  # pragma: no cover - Windows: of the directory, not its drive
         usage = shutil.disk_usage(directory)
         return Space(total=usage.total, free=usage.free)
     told = os.statvfs(directory)

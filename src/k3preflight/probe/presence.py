@@ -24,9 +24,9 @@ _MOST_SNAPSHOTS = 100
 class Layouts(NamedTuple):
     """The folders under one place in which files of the repository may lie."""
 
-    flat_prefix: str | None
+    flat_prefix: str
     snapshots: tuple[Path, ...]
-    repository: Path | None
+    repository: Path
 
 
 def presence(
@@ -45,18 +45,21 @@ def presence(
         if (found := _best(file, _candidates(base, layouts, file), filesystem)) is not None
     )
     whole = {found.inode for found in files}
-    partials = tuple(
-        item
-        for item in partials_in(base, layouts.repository, layouts.flat_prefix, want, root)
-        if item.inode not in whole
+    partials = (
+        partials_in(base, layouts.repository, layouts.flat_prefix, want, root) if layouts else ()
     )
     lfs = base / ".git" / "lfs"
-    return Presence(files=files, partials=partials, git_lfs=str(lfs) if lfs.is_dir() else None)
+    return Presence(
+        files=files,
+        partials=tuple(item for item in partials if item.inode not in whole),
+        git_lfs=str(lfs) if lfs.is_dir() else None,
+    )
 
 
-def _layouts(base: Path, want: WantedPlace) -> Layouts:
+def _layouts(base: Path, want: WantedPlace) -> Layouts | None:
+    """None for files that no client fetches: they lie in the directory, whole."""
     if want.repository is None:
-        return Layouts(None, (), None)
+        return None
     repository = base / f"models--{want.repository.replace('/', '--')}"
     flat = f"{want.repository.replace('/', '_')}_"
     return Layouts(flat, tuple(_snapshots(repository, want.revision)), repository)
@@ -74,13 +77,13 @@ def _snapshots(repository: Path, revision: str | None) -> Iterator[Path]:
             yield Path(item.path)
 
 
-def _candidates(base: Path, layouts: Layouts, file: WantedFile) -> Iterator[Path]:
+def _candidates(base: Path, layouts: Layouts | None, file: WantedFile) -> Iterator[Path]:
     """Where `file` may lie: in the directory, in llama.cpp's flat cache, in the Hub cache."""
     yield base / file.name
-    if layouts.flat_prefix:
+    if layouts:
         yield base / (layouts.flat_prefix + file.name.replace("/", "_"))
-    for snapshot in layouts.snapshots:
-        yield snapshot / file.name
+        for snapshot in layouts.snapshots:
+            yield snapshot / file.name
 
 
 def _best(file: WantedFile, paths: Iterable[Path], filesystem: str | None) -> Found | None:

@@ -5,7 +5,7 @@ place that fills up.
 """
 
 import os
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from k3preflight.models.disk import WantedPlace
 
@@ -44,6 +44,8 @@ def _home(want: WantedPlace) -> Decided:
             if variable and named:
                 return _absolute(named, variable)
             return Decided(".", "a guess: the current directory")
+        case _:
+            assert_never(want.client)
 
 
 def hf_cache() -> Decided:

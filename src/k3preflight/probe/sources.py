@@ -182,6 +182,6 @@ def _fill(descriptor: int, size: int, tell: Wrote) -> None:
         written = min(size, written + _CHUNK)
         if written % _SYNC == 0 or written == size:
             os.fsync(descriptor)
-            if hasattr(os, "posix_fadvise"):
+            if hasattr(os, "posix_fadvise"):  # pragma: no branch - macOS and Windows have none
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         tell(written, size)
