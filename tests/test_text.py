@@ -1,9 +1,14 @@
 """Text from paths and foreign files cannot steer a terminal."""
 
+import sys
+import unicodedata
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from k3preflight.text import listed, visible
+
+REORDERS = {"LRE", "LRO", "RLE", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def test_controls_are_spelled_out() -> None:
@@ -35,3 +40,13 @@ def test_long_lists_say_how_many_more() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed(list("abcdefg"), most=3) == "a, b, c and 4 more"
     assert listed(list("abc"), most=2, separator="; ") == "a; b and 1 more"
+
+
+def test_no_character_that_moves_a_terminal_is_left() -> None:
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        if (
+            unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}
+            or unicodedata.bidirectional(character) in REORDERS
+        ):
+            assert visible(f"a{character}b").isprintable()

@@ -42,8 +42,11 @@ def here(artifact: Artifact, places: Iterable[Place]) -> Here:
     for place in places:
         for item in place.presence.files if place.presence else ():
             found.setdefault(item.name, []).append(item)
-    whole, wrong, missing = list[Found](), list[Found](), list[str]()
+    partials = [item for place in places if place.presence for item in place.presence.partials]
     expected = {**artifact.files, **dict.fromkeys(artifact.named_files)}
+    if not found:  # the commonest answer, and asked a dozen times a host
+        return Here((), (), tuple(expected), tuple(partials))
+    whole, wrong, missing = list[Found](), list[Found](), list[str]()
     for name, size in expected.items():
         items = found.get(name, [])
         good = [item for item in items if is_whole(item, size, artifact)]
@@ -51,7 +54,6 @@ def here(artifact: Artifact, places: Iterable[Place]) -> Here:
         wrong += [] if good else items
         if not items:
             missing.append(name)
-    partials = [item for place in places if place.presence for item in place.presence.partials]
     return Here(tuple(whole), tuple(wrong), tuple(missing), tuple(partials))
 
 
