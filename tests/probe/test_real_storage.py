@@ -154,7 +154,23 @@ def _until(true: Any) -> None:
         time.sleep(0.05)
 
 
-def test_memory_stays_small(tmp_path: Path) -> None:
+def test_memory_stays_small_with_several_directories_at_once(tmp_path: Path) -> None:
+    places = [tmp_path / name for name in "abc"]
+    for place in places:
+        place.mkdir()
+    code = """
+import resource, sys
+from k3preflight.probe.sources import Sizes
+from k3preflight.probe.storage import Plan, probe_storage
+plan = Plan(window=0.2, windows=3, sizes=Sizes(256 * 2**20, 16 * 2**20))
+found = probe_storage(sys.argv[1:], lambda _step: None, plan)
+assert found.complete and len(found.together) == 4, found
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    assert int(sh(sys.executable, "-c", code, *places)) * 1024 < 256 * 2**20
+
+
+def test_memory_of_the_command_stays_small(tmp_path: Path) -> None:
     code = (
         "import resource, sys; from k3preflight.cli import run; code = run(sys.argv[1:]);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"

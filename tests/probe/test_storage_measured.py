@@ -17,7 +17,7 @@ from k3preflight.probe.direct import keep_cache_out
 from k3preflight.probe.judged import caveats_of, judged
 from k3preflight.probe.mounts import Mount
 from k3preflight.probe.places import look
-from k3preflight.probe.reading import read_whole, reading_buffer
+from k3preflight.probe.reading import buffer_size, read_whole, reading_buffer
 from k3preflight.probe.sources import NotMeasurableError, Sizes, Source, obstacle, shards, source
 from k3preflight.probe.storage import Plan, Step, probe_storage, why_not
 from k3preflight.probe.windows import (
@@ -255,7 +255,7 @@ def test_a_request_larger_than_the_buffer_is_read_to_its_end(
 ) -> None:
     path = weights(tmp_path / "a.gguf")
     descriptor = os.open(path, os.O_RDONLY)
-    with reading_buffer() as buffer, path.open("rb") as stream:
+    with reading_buffer(2**24) as buffer, path.open("rb") as stream:
         read_whole(descriptor, 0, len(buffer) + 2**20, buffer, repeat=repeat)
         stream.seek(len(buffer))
         assert buffer[: 2**20] == stream.read(2**20)  # the last that was read into it
@@ -265,10 +265,15 @@ def test_a_request_larger_than_the_buffer_is_read_to_its_end(
 
 
 def test_memory_to_read_into_is_of_whole_huge_pages() -> None:
-    with reading_buffer() as buffer:
+    with reading_buffer(2**22) as buffer:
         address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         assert address % 2**21 == 0
-        assert len(buffer) % 2**21 == 0
+        assert len(buffer) == 2**22
+
+
+def test_however_many_read_their_memory_stays_the_same() -> None:
+    assert [buffer_size(threads) // 2**20 for threads in (1, 8, 16, 24, 128)] == [16, 16, 8, 5, 1]
+    assert buffer_size(1000) == 2**20  # a request of less would measure requests, not bytes
 
 
 def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What all models share: frozen, whole bytes, and text that is safe to show."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -30,7 +31,7 @@ class _Checked:
     schema: CoreSchema
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> CoreSchema:
-        return self.schema
+        return copy(self.schema)  # which pydantic writes its own notes into
 
 
 def _visible(least: int = 0) -> _Checked:

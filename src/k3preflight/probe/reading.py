@@ -9,31 +9,38 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 ALIGNMENT = 4096  # of offsets, lengths and buffers; what any disk's direct I/O is content with
-_BUFFER = 16 * 2**20  # about an expert: less would stay in the processor's cache
-_HUGE_PAGE = 2 * 2**20
+_MIB = 2**20
+_BUFFER = 16 * _MIB  # about an expert: less would stay in the processor's cache
+_ALL_BUFFERS = 128 * _MIB  # of every thread together
+_HUGE_PAGE = 2 * _MIB
+
+
+def buffer_size(threads: int) -> int:
+    """Bytes of the buffer that each of so many threads gets, a whole number of MiB."""
+    return min(_BUFFER, max(1, _ALL_BUFFERS // _MIB // threads) * _MIB)
 
 
 @contextmanager
-def reading_buffer() -> Iterator[memoryview]:
-    """The memory one thread reads into: on Linux of huge pages, as the runtimes' own caches.
+def reading_buffer(size: int) -> Iterator[memoryview]:
+    """The `size` bytes one thread reads into: on Linux of huge pages, as the runtimes' own caches.
 
     A disk takes a request in as many pieces as its memory has; of small pages it can be so many
     that the pieces, not the bytes, are what limits it.
     """
     if sys.platform != "linux":  # pragma: no cover - macOS and Windows
-        with mmap.mmap(-1, _BUFFER) as memory, memoryview(memory) as whole:
+        with mmap.mmap(-1, size) as memory, memoryview(memory) as whole:
             yield whole
         return
     # Private, as shared memory has huge pages only where the administrator says so.
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    with mmap.mmap(-1, _BUFFER + _HUGE_PAGE, flags=flags) as memory:
+    with mmap.mmap(-1, size + _HUGE_PAGE, flags=flags) as memory:
         with suppress(OSError):  # a kernel without huge pages reads into small ones
             memory.madvise(mmap.MADV_HUGEPAGE)
         first = ctypes.c_char.from_buffer(memory)
         start = -ctypes.addressof(first) % _HUGE_PAGE
         del first  # or the memory could not be given back
-        with memoryview(memory) as all_of_it, all_of_it[start : start + _BUFFER] as whole:
-            for page in range(0, _BUFFER, ALIGNMENT):
+        with memoryview(memory) as all_of_it, all_of_it[start : start + size] as whole:
+            for page in range(0, size, ALIGNMENT):
                 whole[page] = 0  # there before the first request, which is timed
             yield whole
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from k3preflight.models.storage import Mode, Pattern
-from k3preflight.probe.reading import ALIGNMENT, read_whole, reading_buffer
+from k3preflight.probe.reading import ALIGNMENT, buffer_size, read_whole, reading_buffer
 
 EXPERT = 17_547_264  # bytes of one expert, a multiple of the alignment
 _TRUNK = 256 * 2**20  # one request of the one thread that reads the trunk
@@ -72,11 +72,12 @@ def measure(
     completes after `window` seconds: no window holds half of a pause. Ctrl-C ends it early.
     """
     clock = _Clock(round(window * 1e9), count)
+    buffer = buffer_size(len(targets) * reading.threads)
     threads = []
     for target in targets:
         route = _Route(target.files, reading)
         threads += [
-            threading.Thread(target=_read_on, args=(target, route, clock), daemon=True)
+            threading.Thread(target=_read_on, args=(target, route, clock, buffer), daemon=True)
             for _ in range(reading.threads)
         ]
     interrupted = False
@@ -171,9 +172,9 @@ def _down(size: int) -> int:
     return size // ALIGNMENT * ALIGNMENT
 
 
-def _read_on(target: Target, route: _Route, clock: _Clock) -> None:
+def _read_on(target: Target, route: _Route, clock: _Clock, buffer: int) -> None:
     """One thread: request after request, until the clock says it is over."""
-    with reading_buffer() as whole:
+    with reading_buffer(buffer) as whole:
         while not clock.over.is_set():
             step = route.next()
             try:
