@@ -3,7 +3,7 @@
 from factory import GB, host, report
 from k3preflight.assess import assess
 from k3preflight.assess.choice import NOTHING_FITS
-from k3preflight.models.names import CheckId, Status
+from k3preflight.models.names import CheckId, Sizes, Status
 from k3preflight.models.report import Policy, Verdict
 from k3preflight.profiles import catalog, choose, unchosen
 
@@ -29,6 +29,12 @@ def test_full_weights_come_before_quants_and_a_pass_before_a_warning() -> None:
 def test_weights_that_fit_in_memory_say_so() -> None:
     (option,) = verdict(800, 640, "ud-iq1-s").options
     assert option.why.endswith("memory holds all of them")
+
+
+def test_published_sizes_are_said_where_they_are_judged() -> None:
+    published = Policy(sizes=Sizes.PUBLISHED)
+    (option,) = report(host(800 * GB, 640 * GB), "ud-iq1-s", policy=published).verdict.options
+    assert option.why.startswith("a quant of 594.00 GB: ")
 
 
 def test_a_warning_comes_after_a_pass_between_equals() -> None:

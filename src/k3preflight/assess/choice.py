@@ -64,7 +64,8 @@ def _rank(item: Assessment, scenarios: Scenarios) -> tuple[bool, int, bool, int]
 
 
 def _option(item: Assessment, scenario: Scenario) -> Option:
-    weights = scenario.profile.checkpoint.size.bytes
+    # As judged: the publisher's rounded size where that was asked for.
+    weights = _needs(item.of(CheckId.MEMORY_RESIDENCY)) or scenario.profile.checkpoint.size.bytes
     what = (
         "the full weights, nothing lost to quantisation"
         if scenario.profile.weights == "full"
