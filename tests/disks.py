@@ -132,6 +132,14 @@ def small_choice(folder: Path, base: str = "rabbit", divisor: int = 10**5) -> Ch
     return choose(["small"], catalog([small_profile(folder, base, divisor)]))[0]
 
 
+def as_client(choice: Choice, client: str) -> Choice:
+    """The same, fetched by another client."""
+    (scenario,) = choice.scenarios
+    download = scenario.profile.download.model_copy(update={"client": client})
+    profile = scenario.profile.model_copy(update={"download": download})
+    return choice._replace(scenarios=(scenario._replace(profile=profile),))
+
+
 def looked_at(
     choices: tuple[Choice, ...],
     directory: Path | str | None = None,

@@ -1,9 +1,12 @@
 """Capacity and everything around it: facts, and what is concluded from them."""
 
+import shlex
+
 import pytest
 
 from factory import GB, choices, host
 from k3preflight.assess import assess, too_small
+from k3preflight.assess.remedy import rm
 from k3preflight.models.disk import (
     Disk,
     Found,
@@ -110,6 +113,33 @@ def test_ways_out_of_a_shortfall() -> None:
     assert bare == "Free 420.28 GB on /data."
     lonely = one(host(free=1900 * GB), CheckId.DISK_CAPACITY, "kimi-k3-in-c").remedy or ""
     assert "PATH on another volume" in lonely
+
+
+def test_a_volume_is_offered_only_where_everything_would_pass() -> None:
+    machine = host(free=1500 * GB)
+    good = Volume(id="/mnt/a", free=2000 * GB, kind="local", inodes_free=5000)
+    for bad in (
+        Volume(id="/mnt/b", free=3000 * GB, kind="local", inodes_free=9),
+        Volume(id="/mnt/b", free=3000 * GB, kind="local", largest_file=2**32 - 1),
+    ):
+        disk = Disk(alternatives=(bad, good))
+        remedy = one(machine.model_copy(update={"disk": disk}), CheckId.DISK_CAPACITY).remedy or ""
+        assert remedy.startswith("Use /mnt/a, where 2,000.00 GB are free: --dir /mnt/a")
+
+
+def test_what_was_placed_by_role_is_moved_by_role() -> None:
+    disk = Disk(alternatives=(Volume(id="/mnt/a", free=2000 * GB, kind="local"),))
+    machine = changed(host(free=1500 * GB), decided_by="--place checkpoint")
+    machine = machine.model_copy(update={"disk": disk})
+    remedy = one(machine, CheckId.DISK_CAPACITY).remedy or ""
+    assert "--place checkpoint=/mnt/a" in remedy
+    assert "--dir" not in remedy
+
+
+def test_a_command_of_many_files_is_still_one() -> None:
+    line = rm([f"/data/{number}" for number in range(25)])
+    assert line.endswith(" /data/19  # and 5 more, which the next check names")
+    assert shlex.split(line, comments=True)[-1] == "/data/19"
 
 
 def test_a_volume_that_could_never_hold_it_is_not_to_be_emptied() -> None:
@@ -233,6 +263,7 @@ def test_inodes(inodes: int | None, status: Status) -> None:
         ),
         ({"resolved": "/mnt/models/k3"}, "/mnt/models", Status.PASS, ""),
         ({"resolved": "/mntx"}, "/", Status.PASS, ""),
+        ({"resolved": "/mnt"}, "/", Status.WARN, "is the disk that belongs there mounted"),
         ({"problem": "it is a file", "measured": None}, "/data", Status.FAIL, "is a file"),
         ({"measured": None}, "/data", Status.UNKNOWN, "not in the host document"),
     ],

@@ -26,7 +26,7 @@ def test_unwritten_and_unverifiable_files_are_said() -> None:
     present = one(machine, CheckId.DOWNLOAD_PRESENT)
     assert "never written" in present.message
     assert "allocation cannot be verified here" in present.message
-    assert "verify rabbit --sha256" in (present.remedy or "")
+    assert "verify rabbit --place checkpoint=/data/k3 --sha256" in (present.remedy or "")
 
 
 def test_partials_that_llama_goes_on_from() -> None:

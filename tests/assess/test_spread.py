@@ -94,3 +94,26 @@ def test_two_directories_on_one_volume_are_one_need() -> None:
     machine = machine.model_copy(update={"places": places})
     (only,) = judge(machine)[CheckId.DISK_CAPACITY]
     assert only.status is Status.PASS
+    lines = [
+        line.run for line in assess(choices("rabbit"), machine, Policy()).assessments[0].commands
+    ]
+    names = " ".join(line for line in lines if line.startswith("hf download"))
+    assert all(names.count(name) == 1 for name in FILES)  # each is fetched, into one of the two
+
+
+def test_a_second_copy_on_another_drive_is_no_room() -> None:
+    names = list(FILES)[:20]
+    presence = Presence(files=tuple(found(name) for name in names))
+    machine = spread(1000 * GB, 1000 * GB)
+    once = (machine.places[0].model_copy(update={"presence": presence}), machine.places[1])
+    twice = tuple(place.model_copy(update={"presence": presence}) for place in machine.places)
+    for places in (once, twice):
+        outcomes = judge(machine.model_copy(update={"places": places}))[CheckId.DISK_CAPACITY]
+        haves = [item.budget.have for item in outcomes if item.budget]
+        assert haves == [1000 * GB + sum(FILES[name] for name in names), 1000 * GB]
+
+
+def test_what_if_so_much_were_free_on_each_drive() -> None:
+    outcomes = judge(spread(1, 1), free_disk=1000 * GB)[CheckId.DISK_CAPACITY]
+    assert [item.status for item in outcomes] == [Status.PASS, Status.PASS]
+    assert {item.subject for item in outcomes} == {"/v0/k3", "/v1/k3"}

@@ -7,7 +7,10 @@ import pytest
 
 from disks import small_choice, small_profile
 from k3preflight.cli import run
+from k3preflight.cli.verifying import digests, inventory
+from k3preflight.cli.wanted import wanted
 from k3preflight.probe.digests import behind
+from k3preflight.probe.disk import probe_disk
 from powerless import powerless
 
 
@@ -156,15 +159,27 @@ def test_a_place_that_may_not_be_looked_at_is_undetermined(
     )
 
 
-def test_a_file_that_may_not_be_read_is_broken_by_its_digest_alone(
+def test_a_file_that_may_not_be_read_is_undetermined_and_not_to_be_deleted(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = model / "model-00005-of-000096.safetensors"
     path.chmod(0o000)
     with powerless():
         assert verify(tmp_path, model) == 0
-        assert verify(tmp_path, model, "--sha256") == 1
-    assert f"broken: {path} cannot be read: Permission denied" in capsys.readouterr().out
+        assert verify(tmp_path, model, "--sha256") == 3
+    said = capsys.readouterr()
+    assert f"{path} cannot be read: Permission denied" in said.err
+    assert "Delete" not in said.out
+
+
+def test_a_file_that_fails_while_it_is_read_is_broken(model: Path, tmp_path: Path) -> None:
+    asked = wanted([small_choice(tmp_path)], str(model), ())
+    (part,) = inventory(small_choice(tmp_path).scenarios[0].profile, probe_disk(asked))
+    path = Path(part.files[4].path)
+    path.unlink()
+    path.mkdir()  # as a disk that fails would: it opens or reads no more
+    (broken,) = digests(part).broken
+    assert (broken.path, broken.why) == (str(path), "cannot be read: Is a directory")
 
 
 def test_what_is_still_to_be_derived_is_not_missing(

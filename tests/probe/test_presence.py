@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from disks import findings, judged, looked_at, small_choice, status
+from disks import as_client, findings, judged, looked_at, small_choice, status
 from k3preflight.assess.here import here
 from k3preflight.models.disk import Presence, WantedPlace
 from k3preflight.models.names import CheckId, Role, Status
@@ -59,13 +59,22 @@ def in_flat_cache(base: Path, name: str, size: int) -> None:
     (base / f"moonshotai_Kimi-K3_{name}").write_bytes(b"k" * size)
 
 
-LAYOUTS = pytest.mark.parametrize("put", [in_directory, in_hub_cache, in_flat_cache])
+LAYOUTS = pytest.mark.parametrize(
+    ("put", "client"),
+    [
+        (in_directory, "hf-local-dir"),
+        (in_hub_cache, "hf-cache"),
+        (in_hub_cache, "llama-cache"),
+        (in_flat_cache, "llama-cache"),
+    ],
+)
 
 
 @LAYOUTS
 def test_every_file_in_every_layout(
-    put: Callable[[Path, str, int], None], choice: Choice, there: Path
+    put: Callable[[Path, str, int], None], client: str, choice: Choice, there: Path
 ) -> None:
+    choice = as_client(choice, client)
     for name, size in files_of(choice).items():
         put(there, name, size)
     for name in choice.scenarios[0].profile.checkpoint.named_files:
@@ -85,6 +94,51 @@ def test_every_file_in_every_layout(
     assert items is not None
     credit = {item.name: item.bytes for item in items.items}
     assert credit["whole files already there"] >= artifact.size.bytes
+
+
+@pytest.mark.parametrize(
+    ("put", "client"),
+    [
+        (in_directory, "hf-cache"),
+        (in_directory, "llama-cache"),
+        (in_hub_cache, "hf-local-dir"),
+        (in_flat_cache, "hf-local-dir"),
+        (in_flat_cache, "hf-cache"),
+    ],
+)
+def test_what_another_client_left_is_told_and_not_counted(
+    put: Callable[[Path, str, int], None], client: str, choice: Choice, there: Path
+) -> None:
+    choice = as_client(choice, client)
+    for name, size in list(files_of(choice).items())[:7]:
+        put(there, name, size)
+    report = judged((choice,), looked_at((choice,), there))
+    (found,) = findings(report, CheckId.DOWNLOAD_PRESENT)
+    assert found.message.startswith("checkpoint: 0 of 100 files")
+    assert "7 whole files" in found.message
+    assert str(there) in found.message
+    (capacity,) = findings(report, CheckId.DISK_CAPACITY)
+    assert capacity.budget is not None
+    assert all(item.name == "free" for item in capacity.budget.items if item.side == "have")
+
+
+def test_a_wrong_file_is_as_much_room_as_deleting_it_gives_back(
+    choice: Choice, there: Path
+) -> None:
+    choice = as_client(choice, "hf-cache")
+    (name, size), (other, _), *_ = files_of(choice).items()
+    in_hub_cache(there, name, size - 1)
+    in_hub_cache(there, other, 7)
+    wrong = {item.name: item for item in seen(choice, there).files}
+    blob = Path(wrong[name].target or "")
+    assert blob.parent.name == "blobs"
+    assert wrong[name].frees == wrong[name].allocated
+    os.link(blob, there / "second name")
+    wrong = {item.name: item for item in seen(choice, there).files}
+    assert wrong[name].frees == 0
+    assert wrong[other].frees
+    (found,) = findings(judged((choice,), looked_at((choice,), there)), CheckId.DOWNLOAD_PRESENT)
+    assert f"rm -- {blob} " in (found.remedy or "")  # the link alone would free nothing
 
 
 def test_links_to_one_file_count_once(choice: Choice, there: Path) -> None:
@@ -113,6 +167,7 @@ def test_a_wrong_size_is_named_and_deletable(choice: Choice, there: Path) -> Non
 
 
 def test_of_several_snapshots_the_right_size_wins(choice: Choice, there: Path) -> None:
+    choice = as_client(choice, "hf-cache")
     name, size = next(iter(files_of(choice).items()))
     in_hub_cache(there, name, size - 1)
     newer = there / "models--moonshotai--Kimi-K3" / "snapshots" / "abc"
@@ -239,7 +294,7 @@ def test_files_elsewhere_are_told_and_not_counted(
     assert capacity.budget is not None
     assert all(item.name == "free" for item in capacity.budget.items if item.side == "have")
     # The very same files by another path are no second copy.
-    same = looked_at((choice,), f"{cache}/.").places[0].presence
+    same = looked_at((as_client(choice, "hf-cache"),), f"{cache}/.").places[0].presence
     assert same is not None
     assert same.elsewhere == ()
 

@@ -58,7 +58,7 @@ def _on_volume(
             Budget.of(need, None, items),
             subject,
         )
-    credit = credit_of(case, places)
+    credit = credit_of(case, places, layout.copies.get(volume.id, frozenset()))
     have = volume.free + credit.total
     budget = Budget.of(need, have, [*items, *_have_items(volume, credit)])
     wanted = f"{gb(need)} for {roles} with {case.headroom_percent}% headroom"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from k3preflight.assess.case import Case, Outcome
-from k3preflight.assess.commands import filled
+from k3preflight.assess.commands import filled, quoted
 from k3preflight.assess.here import Here, by_role, here
 from k3preflight.assess.places import NOT_TOUCHED
 from k3preflight.assess.remedy import delete_command
@@ -87,8 +87,13 @@ def _of_no_use(
     unwritten = [item.name for item in there.whole if item.written is False]
     if unwritten:
         odd.append(f"{len(unwritten)} have parts that were never written ({unwritten[0]})")
+        named = "".join(
+            f" --place {place.role}={quoted(place.path)}"
+            for place in places
+            if place.decided_by.startswith("--")
+        )
         remedies.append(
-            f"Compare digests: k3preflight verify {case.scenario.profile.name} --sha256"
+            f"Compare digests: k3preflight verify {case.scenario.profile.name}{named} --sha256"
         )
     for place in places:
         if place.presence and place.presence.git_lfs:

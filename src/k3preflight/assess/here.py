@@ -1,6 +1,6 @@
 """What of an artifact is already there, sorted: whole, wrong, missing, partial; and its bytes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from k3preflight.assess.case import Case
@@ -81,8 +81,11 @@ class Credit(NamedTuple):
         return self.whole + self.live + self.deletable
 
 
-def credit_of(case: Case, places: Iterable[Place]) -> Credit:
-    """What is already there at `places`, which lie on one volume."""
+def credit_of(case: Case, places: Iterable[Place], copies: Collection[str] = frozenset()) -> Credit:
+    """What is already there at `places`, which lie on one volume.
+
+    `copies` are files that count on another volume of a spread artifact: a second one is no credit.
+    """
     if case.published:
         return Credit()
     grouped = by_role(places)
@@ -90,19 +93,26 @@ def credit_of(case: Case, places: Iterable[Place]) -> Credit:
     whole = live = deletable = 0
     for artifact in case.scenario.profile.artifacts:
         there = here(artifact, grouped.get(artifact.role, []))
-        whole += _bytes(there.whole, seen)
+        whole += _bytes((item for item in there.whole if item.name not in copies), seen)
         live += _bytes((*there.live, *there.resumable), seen)
-        deletable += _bytes((*there.wrong, *there.orphans), seen)
+        deletable += _bytes(there.orphans, seen) + _freed(there.wrong, seen)
     return Credit(whole, live, deletable)
 
 
-def _bytes(items: Sequence[Found | Partial], seen: set[str]) -> int:
+def _bytes(items: Iterable[Found | Partial], seen: set[str]) -> int:
     total = 0
     for item in items:
         if item.inode not in seen:
             seen.add(item.inode)
             total += item.allocated
     return total
+
+
+def _freed(items: Iterable[Found], seen: set[str]) -> int:
+    """What deleting gives back: nothing of a file on another volume or with a second name."""
+    fresh = {item.inode: item for item in items if item.inode not in seen}
+    seen |= fresh.keys()
+    return sum(item.allocated if item.frees is None else item.frees for item in fresh.values())
 
 
 def by_role(places: Iterable[Place]) -> dict[Role, list[Place]]:

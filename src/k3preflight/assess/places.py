@@ -59,7 +59,7 @@ def _leads(case: Case, place: Place) -> Outcome:
     volume = case.host.volume(place.volume)
     mount = volume.mount_point if volume else None
     target = place.resolved or place.path
-    if mount in _ROOTS and target.startswith(tuple(f"{folder}/" for folder in _REMOVABLE)):
+    if mount in _ROOTS and f"{target}/".startswith(tuple(f"{folder}/" for folder in _REMOVABLE)):
         return Outcome(
             Status.WARN,
             f"{decided}. It is on the root volume {mount}: is the disk that belongs there mounted?",

@@ -1,7 +1,7 @@
 """What would make a volume that is too small large enough: the nearest thing first."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from k3preflight.assess.case import Case
@@ -13,6 +13,7 @@ from k3preflight.models.names import Role
 from k3preflight.units import ceil_div, gb
 
 _MOST_NAMES = 20  # files in one command to paste
+_MOST_FILES = 1000  # with the folders and side files of any client; no checkpoint has as many
 
 
 class Shortfall(NamedTuple):
@@ -52,21 +53,40 @@ def _more_room(short: Shortfall) -> str:
     if most is None or most >= need:
         return f"free {gb(short.gap)} on {volume.id}"
     return (
-        f"use a volume of at least {gb(need)}, as all of {volume.id} holds {gb(most)}: --dir PATH"
+        f"use a volume of at least {gb(need)}, as all of {volume.id} holds {gb(most)}: "
+        f"{_moved(short, 'PATH')}"
     )
 
 
 def _another_volume(short: Shortfall) -> Iterator[str]:
     """A local volume on which everything would pass."""
-    need = short.need(short.bare)
-    best = _roomiest(short.case, need)
+    best = _roomiest(short.case, short.need(short.bare), short.shares)
     if best is not None and not short.layout.spread:
-        yield (f"use {best.id}, where {gb(best.free or 0)} are free: --dir {quoted(best.id)}")
+        yield f"use {best.id}, where {gb(best.free or 0)} are free: {_moved(short, best.id)}"
 
 
-def _roomiest(case: Case, need: int) -> Volume | None:
-    """The local volume with most room, of those that have `need` free."""
-    fitting = [volume for volume in case.host.disk.alternatives if (volume.free or 0) >= need]
+def _moved(short: Shortfall, path: str) -> str:
+    """The options that put what is here elsewhere: a place that was named goes before --dir."""
+    named = [
+        share.artifact.role
+        for share in short.shares
+        if any(place.decided_by.startswith("--place") for place in share.places)
+    ]
+    if not named:
+        return f"--dir {quoted(path)}"
+    return " ".join(f"--place {role}={quoted(path)}" for role in named)
+
+
+def _roomiest(case: Case, need: int, shares: Sequence[Share]) -> Volume | None:
+    """The local volume with most room, of those that have `need` free and take files so large."""
+    largest = max(share.artifact.largest_file_at_least for share in shares)
+    fitting = [
+        volume
+        for volume in case.host.disk.alternatives
+        if (volume.free or 0) >= need
+        and (volume.largest_file is None or volume.largest_file >= largest)
+        and (volume.inodes_free is None or volume.inodes_free >= _MOST_FILES)
+    ]
     return max(fitting, key=lambda volume: volume.free or 0, default=None)
 
 
@@ -91,7 +111,7 @@ def _trunk_elsewhere(short: Shortfall) -> Iterator[str]:
         return
     if short.need(short.bare - trunk.bytes) > short.have:
         return
-    best = _roomiest(short.case, short.need(trunk.bytes))
+    best = _roomiest(short.case, short.need(trunk.bytes), (trunk,))
     where = quoted(f"{best.id.rstrip('/')}/trunk") if best else "PATH on another volume"
     yield f"put the trunk ({gb(short.need(trunk.bytes))}) elsewhere: --place trunk={where}"
 
@@ -110,7 +130,7 @@ def delete_command(case: Case, places: Iterable[Place]) -> str:
     for artifact in case.scenario.profile.artifacts:
         there = here(artifact, grouped.get(artifact.role, []))
         paths += [item.path for item in there.orphans]
-        paths += [item.path for item in there.wrong]
+        paths += [item.target or item.path for item in there.wrong]
     return rm(list(dict.fromkeys(paths)))
 
 
@@ -119,5 +139,5 @@ def rm(paths: list[str]) -> str:
     shown = " ".join(quoted(path) for path in paths[:_MOST_NAMES])
     more = len(paths) - _MOST_NAMES
     return f"rm -- {shown}" + (
-        f" (and {more} more, which the next check names)" if more > 0 else ""
+        f"  # and {more} more, which the next check names" if more > 0 else ""
     )

@@ -65,7 +65,10 @@ def _memory(size: int, measured: Memory) -> Memory:
 def _with_free_disk(host: Host, free: int, scenarios: Iterable[Scenario]) -> Host:
     """Each distinct path is a volume of its own with `free` bytes; a default trunk shares one."""
     places = [*host.places, *_missing_places(host, scenarios)]
-    homes = {(place.profile, place.role): place.path for place in places if place.follows is None}
+    homes: dict[tuple[str, Role], str] = {}  # of a spread one the first, as what follows it does
+    for place in places:
+        if place.follows is None:
+            homes.setdefault((place.profile, place.role), place.path)
     moved = tuple(
         Place(
             profile=place.profile,
@@ -74,7 +77,9 @@ def _with_free_disk(host: Host, free: int, scenarios: Iterable[Scenario]) -> Hos
             decided_by=place.decided_by,
             follows=place.follows,
             path=place.path,
-            volume=homes.get((place.profile, place.follows or place.role), place.path),
+            volume=place.path
+            if place.follows is None
+            else homes.get((place.profile, place.follows), place.path),
             source="flag",
         )
         for place in places

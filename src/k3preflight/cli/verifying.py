@@ -1,5 +1,6 @@
 """What verify does between the probe and the page: sort the files, read them, compare digests."""
 
+import errno
 from collections.abc import Iterator
 
 from k3preflight.assess.here import here
@@ -11,6 +12,8 @@ from k3preflight.probe.digests import behind, left_beside, matches
 from k3preflight.probe.disk import DiskFacts
 from k3preflight.render.progress import progress
 from k3preflight.units import exact, gb
+
+_REFUSED = {errno.EACCES, errno.EPERM}
 
 
 def inventory(profile: Profile, facts: DiskFacts) -> tuple[Verified, ...]:
@@ -91,7 +94,14 @@ def digests(part: Verified) -> Verified:
                 if not matches(behind(item.path), digest, advance):
                     broken.append(Broken(item.path, f"has another digest than {digest}"))
             except OSError as error:
-                broken.append(Broken(item.path, f"cannot be read: {error.strerror}"))
+                if error.errno not in _REFUSED:
+                    broken.append(Broken(item.path, f"cannot be read: {error.strerror}"))
+                    continue
+                # It may well be whole: nothing that another user could not read is to be deleted.
+                raise UndeterminedError(
+                    f"{item.path} cannot be read: {error.strerror}",
+                    "Run verify as a user who may read it.",
+                ) from error
     bad = {item.path for item in broken}
     return part._replace(
         files=tuple(item for item in part.files if item.path not in bad),

@@ -50,7 +50,8 @@ class Found(Document):
     `allocated` is what it takes on disk, at most its size; where `verified` is False the file
     system does not say, and it is the size. `written` is False where parts were never written
     (sparse or preallocated), None where that cannot be told. `inode` is one on one machine, so
-    that links count once.
+    that links count once. `target` is the file itself where `path` leads to it by links, `frees`
+    what deleting that gives back on the volume of the place; None where nobody looked.
     """
 
     name: Text
@@ -60,6 +61,8 @@ class Found(Document):
     verified: bool = True
     written: bool | None = None
     inode: Text
+    target: Text | None = None
+    frees: Bytes | None = None
 
 
 class Partial(Document):

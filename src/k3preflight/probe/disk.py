@@ -202,14 +202,15 @@ def _presence(want: WantedPlace, path: str, views: _Views) -> Presence | None:
         return here
     known = {found.inode for found in here.files}
     elsewhere: list[Elsewhere] = []
-    for other in _caches():
-        there = _presence_in(views.get(other), want)
-        if other == path or there is None:
-            continue
-        whole = [item for item in there.files if item.inode not in known and _is_whole(item, want)]
+    for other in dict.fromkeys((path, *_caches())):
+        there, left = _presence_in(views.get(other), want), _strays_in(views.get(other), want)
+        files = [*(there.files if there and other != path else ()), *left]
+        whole = [item for item in files if item.inode not in known and _is_whole(item, want)]
         if whole:
             size = sum(item.bytes for item in whole)
-            elsewhere.append(Elsewhere(path=other, files=len(whole), bytes=size))
+            # Beside its own files those of another client lie in a folder to be named.
+            where = os.path.dirname(whole[0].path) if other == path else other  # noqa: PTH120 - text
+            elsewhere.append(Elsewhere(path=where, files=len(whole), bytes=size))
             known |= {item.inode for item in whole}
     return here.model_copy(update={"elsewhere": tuple(elsewhere)})
 
@@ -223,6 +224,10 @@ def _presence_in(sight: Sight | None, want: WantedPlace) -> Presence | None:
     if sight is None or sight.presence is None:
         return None
     return sight.presence.get(want.key)
+
+
+def _strays_in(sight: Sight | None, want: WantedPlace) -> tuple[Found, ...]:
+    return sight.strays.get(want.key, ()) if sight else ()
 
 
 def _scratch(views: _Views, ids: Mapping[str, str]) -> Scratch:

@@ -38,11 +38,11 @@ def presence(
         OSError: a folder could not be looked at for another reason than not being there.
     """
     base = Path(directory)
-    layouts = _layouts(base, want)
+    layouts, device = _layouts(base, want), _device(base)
     files = tuple(
         found
         for file in want.files
-        if (found := _best(file, _candidates(base, layouts, file), filesystem)) is not None
+        if (found := _best(file, _own(base, layouts, want, file), device, filesystem)) is not None
     )
     whole = {found.inode for found in files}
     partials = (
@@ -77,20 +77,61 @@ def _snapshots(repository: Path, revision: str | None) -> Iterator[Path]:
             yield Path(item.path)
 
 
-def _candidates(base: Path, layouts: Layouts | None, file: WantedFile) -> Iterator[Path]:
-    """Where `file` may lie: in the directory, in llama.cpp's flat cache, in the Hub cache."""
-    yield base / file.name
-    if layouts:
+def _own(
+    base: Path, layouts: Layouts | None, want: WantedPlace, file: WantedFile
+) -> Iterator[Path]:
+    """Where the place's own client looks for `file`, and so does not fetch it again."""
+    if layouts is None or want.client == "hf-local-dir":
+        yield base / file.name
+        return
+    if want.client == "llama-cache":  # older releases keep it flat
         yield base / (layouts.flat_prefix + file.name.replace("/", "_"))
-        for snapshot in layouts.snapshots:
-            yield snapshot / file.name
+    for snapshot in layouts.snapshots:
+        yield snapshot / file.name
 
 
-def _best(file: WantedFile, paths: Iterable[Path], filesystem: str | None) -> Found | None:
+def strays(directory: str, want: WantedPlace, filesystem: str | None = None) -> tuple[Found, ...]:
+    """The wanted files that lie whole at `directory` as another client keeps them.
+
+    Raises:
+        OSError: a folder could not be looked at for another reason than not being there.
+    """
+    base = Path(directory)
+    layouts, device = _layouts(base, want), _device(base)
+    if layouts is None:
+        return ()
+    found = []
+    for file in want.files:
+        own = set(_own(base, layouts, want, file))
+        paths = [path for path in _everywhere(base, layouts, file) if path not in own]
+        stray = _best(file, paths, device, filesystem)
+        if stray and stray.bytes == file.bytes and stray.written is not False:
+            found.append(stray)
+    return tuple(found)
+
+
+def _everywhere(base: Path, layouts: Layouts, file: WantedFile) -> Iterator[Path]:
+    """In the directory, in llama.cpp's flat cache, in the Hub cache."""
+    yield base / file.name
+    yield base / (layouts.flat_prefix + file.name.replace("/", "_"))
+    for snapshot in layouts.snapshots:
+        yield snapshot / file.name
+
+
+def _device(base: Path) -> int | None:
+    try:
+        return base.stat().st_dev
+    except OSError:  # nothing is there, or nothing can be looked at: what follows says so
+        return None
+
+
+def _best(
+    file: WantedFile, paths: Iterable[Path], device: int | None, filesystem: str | None
+) -> Found | None:
     """The first candidate of the right size, else the first there is."""
     first: Found | None = None
     for path in paths:
-        found = _found(file, path, filesystem)
+        found = _found(file, path, device, filesystem)
         if found is None:
             continue
         if file.bytes is None or found.bytes == file.bytes:
@@ -99,7 +140,9 @@ def _best(file: WantedFile, paths: Iterable[Path], filesystem: str | None) -> Fo
     return first
 
 
-def _found(file: WantedFile, path: Path, filesystem: str | None) -> Found | None:
+def _found(
+    file: WantedFile, path: Path, device: int | None, filesystem: str | None
+) -> Found | None:
     try:
         told = path.stat()
     except OSError as error:
@@ -117,6 +160,8 @@ def _found(file: WantedFile, path: Path, filesystem: str | None) -> Found | None
         verified=filesystem in _VERIFIABLE,
         written=written_whole(path, told, filesystem),
         inode=inode_of(told),
+        target=os.path.realpath(path) if path.is_symlink() else None,
+        frees=allocated if told.st_dev == device and told.st_nlink == 1 else 0,
     )
 
 

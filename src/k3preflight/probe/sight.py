@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 from typing import Self
 
+from pydantic import Field
+
 from k3preflight.models.base import Bytes, Document, Text
-from k3preflight.models.disk import Presence, Trial, WantedPlace
+from k3preflight.models.disk import Found, Presence, Trial, WantedPlace
 from k3preflight.probe.mounts import mounts
 from k3preflight.probe.places import Look, absolute, look, nearest
-from k3preflight.probe.presence import presence
+from k3preflight.probe.presence import presence, strays
 from k3preflight.probe.root import Root
 from k3preflight.probe.trial import try_sharing, try_writing
 from k3preflight.probe.volumes import Seen, volume_at
@@ -38,12 +40,16 @@ class Question(Document):
 
 
 class Sight(Document):
-    """The answer: the path, its volume, and the presence for each of `wants`, by its key."""
+    """The answer: the path, its volume, and the presence for each of `wants`, by its key.
+
+    `strays` are whole files that another client left there.
+    """
 
     look: Look
     seen: Seen | None = None
     volume_unknown: Text | None = None
     presence: dict[str, Presence] | None = None
+    strays: dict[str, tuple[Found, ...]] = Field(default_factory=dict)
     presence_unknown: Text | None = None
     trial: Trial | None = None
     shares: bool | None = None
@@ -64,12 +70,11 @@ def answer(question: Question) -> Sight:
     except OSError as error:
         volume_unknown = f"{error.filename} cannot be read: {error.strerror}"
     filesystem = seen.volume.filesystem if seen else None
-    present, presence_unknown = None, None
+    present, left, presence_unknown = None, {}, None
+    path = absolute(question.path)
     try:
-        present = {
-            want.key: presence(absolute(question.path), want, root, filesystem)
-            for want in question.wants
-        }
+        present = {want.key: presence(path, want, root, filesystem) for want in question.wants}
+        left = {want.key: strays(path, want, filesystem) for want in question.wants}
     except OSError as error:
         presence_unknown = f"{error.filename} cannot be looked at: {error.strerror}"
     trial = None
@@ -81,5 +86,6 @@ def answer(question: Question) -> Sight:
         seen=seen,
         volume_unknown=volume_unknown,
         presence=present,
+        strays=left,
         presence_unknown=presence_unknown,
     )

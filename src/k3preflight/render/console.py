@@ -3,6 +3,7 @@
 import re
 from io import StringIO
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -43,10 +44,18 @@ class Page:
             safe_box=True,
         )
 
-    def line(self, *parts: str | Text | tuple[str, str], indent: int = 0) -> None:
-        """One paragraph, wrapped with a hanging indent."""
+    def line(
+        self, *parts: str | Text | tuple[str, str], indent: int = 0, whole: bool = False
+    ) -> None:
+        """One paragraph, wrapped with a hanging indent; left `whole`, or where a word is wider.
+
+        Such a word is a path, and it may stand in a command: broken, it could not be pasted.
+        """
         text = Text.assemble(*parts)
         text.overflow = "fold"
+        if whole or max(map(cell_len, text.plain.split()), default=0) > self.width - indent:
+            self._console.print(Text(" " * indent) + text, soft_wrap=True)
+            return
         self._console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
 
     def field(self, name: str, *parts: str, width: int = 11) -> None:

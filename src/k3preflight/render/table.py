@@ -87,7 +87,8 @@ def _findings(page: Page, assessment: Assessment, detail: Detail) -> None:
         for item in words.parts(finding, detail):
             page.line(item, indent=6)
         if finding.remedy:
-            page.line(f"-> {finding.remedy}", indent=4)
+            # Broken into lines, each file to delete after the first would be run as a command.
+            page.line(f"-> {finding.remedy}", indent=4, whole="rm -- " in finding.remedy)
 
 
 def _caveats(page: Page, report: Report) -> None:
