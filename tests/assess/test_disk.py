@@ -136,6 +136,14 @@ def test_what_was_placed_by_role_is_moved_by_role() -> None:
     assert "--dir" not in remedy
 
 
+def test_two_names_of_one_file_are_its_bytes_once() -> None:
+    one_file, other = list(FILES)[:2]
+    machine = with_files(GB, found(one_file, inode="1:2"), found(other, inode="1:2"))
+    budget = one(machine, CheckId.DISK_CAPACITY).budget
+    assert budget is not None
+    assert budget.have == GB + FILES[one_file]
+
+
 def test_a_command_of_many_files_is_still_one() -> None:
     line = rm([f"/data/{number}" for number in range(25)])
     assert line.endswith(" /data/19  # and 5 more, which the next check names")

@@ -113,6 +113,15 @@ def test_a_second_copy_on_another_drive_is_no_room() -> None:
         assert haves == [1000 * GB + sum(FILES[name] for name in names), 1000 * GB]
 
 
+def test_rounded_sizes_know_nothing_of_what_is_there() -> None:
+    presence = Presence(files=tuple(found(name) for name in list(FILES)[:20]))
+    machine = spread(1000 * GB, 1000 * GB)
+    places = tuple(place.model_copy(update={"presence": presence}) for place in machine.places)
+    machine = machine.model_copy(update={"places": places})
+    outcomes = judge(machine, sizes="published")[CheckId.DISK_CAPACITY]
+    assert [item.budget.have for item in outcomes if item.budget] == [1000 * GB, 1000 * GB]
+
+
 def test_what_if_so_much_were_free_on_each_drive() -> None:
     outcomes = judge(spread(1, 1), free_disk=1000 * GB)[CheckId.DISK_CAPACITY]
     assert [item.status for item in outcomes] == [Status.PASS, Status.PASS]
