@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -42,6 +43,14 @@ def disks(tmp_path: Path) -> Iterator[Disks]:
     """Real file systems of a root test's own."""
     with disks_in(tmp_path) as found:
         yield found
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interruptible() -> Iterator[None]:
+    """A shell starts what runs in its background deaf to Ctrl-C, and its children with it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @dataclass(frozen=True)

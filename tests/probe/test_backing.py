@@ -163,6 +163,27 @@ def test_no_quota_can_apply(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert quota("/x", Mount("/x", "btrfs", "/dev/sda1")) is None  # no btrfs command
 
 
+@pytest.mark.parametrize(
+    ("user", "script", "free"),
+    [
+        (0, f"cat <<'EOF'\n{QGROUPS}EOF", 100_000),
+        (0, "echo 'ERROR: cannot list qgroups: quotas not enabled' >&2; exit 1", None),
+        (1000, f"cat <<'EOF'\n{QGROUPS}EOF", None),  # only root may ask
+    ],
+)
+def test_qgroups_are_asked_for_by_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, script: str, free: int | None
+) -> None:
+    asked = 'test "$*" = "qgroup show -reF --raw /data/k3" || exit 2'
+    command = tmp_path / "btrfs"
+    command.write_text(f"#!/bin/sh\n{asked}\n{script}\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    found = quota("/data/k3", Mount("/data", "btrfs", "/dev/sdb1"))
+    assert (found and found.free) == free
+
+
 def test_a_quota_command_that_cannot_be_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

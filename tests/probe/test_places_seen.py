@@ -26,11 +26,12 @@ def test_links_in_a_circle_and_names_that_cannot_be_are_problems(tmp_path: Path)
     for path, why in (
         (f"{loop}/k3", "its links lead in a circle"),
         (f"{tmp_path}/{'k' * 300}", "a name in it is too long for the file system"),
-        (f"{tmp_path}/k\0", "embedded null"),
+        (f"{tmp_path}/k\0", "embedded null"),  # Python's own words, which change
     ):
         seen = look(path)
         assert (seen.unknown, seen.measured) == (None, None)
-        assert (seen.problem or "").startswith(f"{visible(path)} cannot be used: {why}")
+        assert (seen.problem or "").startswith(f"{visible(path)} cannot be used: ")
+        assert why in (seen.problem or "")
 
 
 def test_a_directory_of_someone_else_is_a_barrier(tmp_path: Path) -> None:

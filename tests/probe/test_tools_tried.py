@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -281,6 +282,22 @@ def test_what_is_stopped_starts_nothing_more(folder: Path) -> None:
     runner = Runner(folder, {})
     runner.stop()
     assert runner.ask([sys.executable, "-V"], 1).problem == "stopped"
+
+
+def test_what_runs_is_ended_by_a_stop(folder: Path) -> None:
+    started = folder / "started"
+    os.mkfifo(started)
+    program = script(folder, "slow", f"echo > {started}\nexec sleep 60")
+    runner = Runner(folder, {"PATH": os.environ["PATH"]})
+    told: list[run.Answer] = []
+    waiting = threading.Thread(target=lambda: told.append(runner.ask([str(program)], 60)))
+    waiting.start()
+    began = time.monotonic()
+    started.read_text()  # returns once it runs
+    runner.stop()
+    waiting.join()
+    assert time.monotonic() - began < 30
+    assert told[0].code == -signal.SIGKILL
 
 
 @pytest.mark.root
